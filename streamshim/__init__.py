@@ -1,0 +1,142 @@
+"""One typed event stream from any LLM's streamed answer: Chat Completions or Responses, from any vendor, cut in any way."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from .decode import StreamDecoder
+from .errors import (
+    ErrorInfo,
+    SourceError,
+    StreamFailedError,
+    StreamshimError,
+    StreamTimeoutError,
+    StreamTruncatedError,
+)
+from .events import (
+    Citation,
+    ErrorReport,
+    Event,
+    Evidence,
+    Finish,
+    MediaDelta,
+    MediaEnd,
+    MediaStart,
+    Metadata,
+    RawFrame,
+    ReasoningDelta,
+    ReasoningEnd,
+    ReasoningStart,
+    RefusalDelta,
+    RefusalEnd,
+    RefusalStart,
+    Repair,
+    StreamEnd,
+    StreamStart,
+    TextDelta,
+    TextEnd,
+    TextStart,
+    ToolCallDelta,
+    ToolCallEnd,
+    ToolCallStart,
+    ToolProgress,
+    Unknown,
+    Usage,
+    UsageReport,
+)
+
+if TYPE_CHECKING:
+    from .response import Collector, ModelResponse, collect
+    from .streams import (
+        AsyncEventStream,
+        EventStream,
+        aiter_responses,
+        aparse,
+        astream,
+        iter_responses,
+        parse,
+        stream,
+    )
+
+_LAZY = {
+    **dict.fromkeys(("Collector", "ModelResponse", "collect"), ".response"),
+    **dict.fromkeys(
+        (
+            "AsyncEventStream",
+            "EventStream",
+            "aiter_responses",
+            "aparse",
+            "astream",
+            "iter_responses",
+            "parse",
+            "stream",
+        ),
+        ".streams",
+    ),
+}
+
+__all__ = [
+    "AsyncEventStream",
+    "Citation",
+    "Collector",
+    "ErrorInfo",
+    "ErrorReport",
+    "Event",
+    "EventStream",
+    "Evidence",
+    "Finish",
+    "MediaDelta",
+    "MediaEnd",
+    "MediaStart",
+    "Metadata",
+    "ModelResponse",
+    "RawFrame",
+    "ReasoningDelta",
+    "ReasoningEnd",
+    "ReasoningStart",
+    "RefusalDelta",
+    "RefusalEnd",
+    "RefusalStart",
+    "Repair",
+    "SourceError",
+    "StreamDecoder",
+    "StreamEnd",
+    "StreamFailedError",
+    "StreamStart",
+    "StreamTimeoutError",
+    "StreamTruncatedError",
+    "StreamshimError",
+    "TextDelta",
+    "TextEnd",
+    "TextStart",
+    "ToolCallDelta",
+    "ToolCallEnd",
+    "ToolCallStart",
+    "ToolProgress",
+    "Unknown",
+    "Usage",
+    "UsageReport",
+    "aiter_responses",
+    "aparse",
+    "astream",
+    "collect",
+    "iter_responses",
+    "parse",
+    "stream",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """The names that need pydantic, and the version, are loaded when they are asked for."""
+    if name in _LAZY:
+        return getattr(import_module(_LAZY[name], __name__), name)
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("streamshim")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

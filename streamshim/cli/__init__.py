@@ -1,0 +1,66 @@
+"""The command line: `streamshim events`, `show`, `response` and `demo`; one module for each command."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from . import demo, events, response, show
+from .exits import INTERRUPTED, OK, USAGE, UsageError
+
+_COMMANDS = (events, show, response, demo)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs one command.
+
+    Args:
+        argv: the arguments behind the program's name; by default those of this process.
+
+    Returns:
+        0: all is well. 1: a stream ended badly (failed or truncated). 2: called wrongly, or there is no such file.
+        130: interrupted.
+
+    Raises:
+        SystemExit: with 2 where the arguments cannot be understood, with 0 after `--help`.
+    """
+    arguments = _parser().parse_args(argv)
+    _never_fail_on_characters()
+    try:
+        code: int = arguments.run(arguments)
+        sys.stdout.flush()
+    except UsageError as error:
+        print(f"streamshim: {error}", file=sys.stderr)
+        return USAGE
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        _leave_the_pipe()
+        return OK
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="streamshim", description="Reads streamed answers of language models, whatever the wire and the vendor."
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for command in _COMMANDS:
+        child = commands.add_parser(command.NAME, help=command.SUMMARY, description=command.SUMMARY)
+        command.add_arguments(child)
+        child.set_defaults(run=command.run)
+    return parser
+
+
+def _never_fail_on_characters() -> None:
+    """A terminal that cannot show a character shows a question mark."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+
+
+def _leave_the_pipe() -> None:
+    """The reader of our output has left: Python must not complain when it flushes what is left."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

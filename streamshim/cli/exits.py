@@ -1,0 +1,19 @@
+"""How a command ends: 0 all is well, 1 a stream ended badly, 2 it was called wrongly, 130 interrupted by the user."""
+
+from __future__ import annotations
+
+from ..events import StreamEnd
+
+OK = 0
+BAD_STREAM = 1
+USAGE = 2
+INTERRUPTED = 130
+
+
+class UsageError(Exception):
+    """The command cannot do what it was asked: the message says why, in one line."""
+
+
+def exit_code(end: StreamEnd | None) -> int:
+    """The exit code for a stream that ended so: failed and truncated are bad, an incomplete answer is an answer."""
+    return BAD_STREAM if end is None or end.status in ("failed", "truncated") else OK

@@ -1,0 +1,359 @@
+"""The Chat Completions wire: what a chunk says.
+
+A chunk may carry everything at once; it is read in one order, whatever else it holds: reasoning, text, refusal, media,
+tool calls, finish, usage, error. Finish reasons are advisory until the end.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..events import EndStatus, Finish
+from .choice import Choice
+from .citations import CITATION_LISTS, read_citations
+from .completions import completion_delta, completion_logprobs, is_completion
+from .content_parts import read_parts
+from .error_body import failed_status, read_error
+from .finish import is_foreign, is_word, verdict
+from .limits import MAX_CHOICES
+from .media import image_address
+from .reasoning_fields import OTHER_REASONING_KEYS, REASONING_KEYS, Thought, read_thought
+from .snapshots import Seen
+from .stream_state import StreamState
+from .tool_routing import usable, whole_number
+
+_DELTA_EXTRAS = frozenset(
+    (
+        *REASONING_KEYS,
+        *OTHER_REASONING_KEYS,
+        *CITATION_LISTS,
+        *("tool_calls", "function_call", "refusal", "audio", "images", "image", "extra_content", "context"),
+        *("provider_specific_fields", "provider_metadata", "executed_tools", "tool_call_id"),
+    )
+)
+_METADATA = ("provider_metadata", "executed_tools")
+_CHOICE_EXTRAS = frozenset(
+    "message messages text usage error content_filter_results content_filter_result moderation_hit_type".split()
+)
+_CHOICE_METADATA = ("content_filter_results", "content_filter_result", "moderation_hit_type")
+_CHUNK_METADATA = (
+    "moderation prompt_filter_results prompt_annotations timings latency_checkpoint provider_metadata bot_usage "
+    "copilot_confirmation copilot_references copilot_errors time_info"
+).split()
+_CHUNK_EXTRAS = frozenset((*_CHUNK_METADATA, *CITATION_LISTS, "x_groq", "base_resp"))
+
+
+class ChatWire:
+    """Reads the chunks of one chat stream (or of text completions)."""
+
+    def __init__(self, state: StreamState) -> None:
+        """`state`: where everything is told."""
+        self.done_seen = False
+        self.modelled = False
+        """Something was said that is modelled."""
+        self._state = state
+        self._choices: dict[int, Choice] = {}
+        self._ended = False
+        self._service_tier: object = None
+        self._last_extras: Any = None
+        self._messages: dict[int, Seen] = {}
+        state.parts.exclusive = True
+
+    # -- chunks -------------------------------------------------------------------------------------------------------
+
+    def chunk(self, payload: dict[str, Any]) -> None:
+        """One chunk."""
+        state = self._state
+        if state.unidentified:
+            state.identify(payload)
+        choices = payload.get("choices")
+        if choices.__class__ is list:
+            if not self._ended:
+                for raw in choices:
+                    if raw.__class__ is dict:
+                        self._choice(raw)
+            elif choices:
+                state.repair("data-after-done", "choices after [DONE] are not read")
+        elif choices:
+            state.repair("choices-shape", f"`choices` is {_kind(choices)}, not a list")
+        if not _CHUNK_EXTRAS.isdisjoint(payload):
+            self._chunk_extras(payload)
+        tier = payload.get("service_tier")
+        if tier and tier != self._service_tier:
+            self._service_tier = tier
+            state.metadata({"service_tier": tier})
+        if usage := payload.get("usage"):
+            state.see_usage(usage)
+        if error := payload.get("error"):
+            self._error(error)
+
+    def _choice(self, raw: dict[str, Any]) -> None:
+        index = raw.get("index", 0)
+        choice = self._choices.get(index) if index.__class__ is int else None
+        if choice is None and (choice := self._find_choice(index)) is None:
+            return
+        choice.provisional_word = None
+        delta = raw.get("delta")
+        logprobs = raw.get("logprobs")
+        if logprobs:
+            logprobs = _logprobs(logprobs)
+        word = raw.get("finish_reason")
+        if delta.__class__ is dict:
+            content = delta.get("content")
+            if (
+                content.__class__ is str
+                and choice.is_plain
+                and word is None
+                and (len(delta) == 1 or _DELTA_EXTRAS.isdisjoint(delta))
+                and "<" not in content
+                and "◁" not in content
+            ):
+                if content:
+                    choice.text(content, logprobs)
+            else:
+                self._delta(choice, delta, logprobs, ends=is_word(word))
+        if not _CHOICE_EXTRAS.isdisjoint(raw):
+            self._choice_extras(choice, raw, logprobs)
+        if word is not None:
+            self._word(choice, word)
+
+    def _find_choice(self, index: object) -> Choice | None:
+        """The choice of an index, which may be missing, null or text; a new one is opened."""
+        number = whole_number(index)
+        if number is None:
+            number = 0
+        choice = self._choices.get(number)
+        if choice is None:
+            if len(self._choices) >= MAX_CHOICES:
+                self._state.limit(f"more than {MAX_CHOICES} choices: the rest is dropped")
+                return None
+            choice = self._choices[number] = Choice(self._state, number)
+            self.modelled = True
+        return choice
+
+    def _word(self, choice: Choice, word: Any) -> None:
+        if not is_word(word):
+            return
+        if word.lower() == "normal":
+            choice.provisional_word = word
+            return
+        if is_foreign(word):
+            self._state.repair("finish-word", f"the finish word is {word!r}")
+        choice.tools.settle()
+        if not choice.word.say(word):
+            self._state.repair("finish-contradiction", f"the finish word {word!r} contradicts an earlier one")
+
+    # -- deltas -------------------------------------------------------------------------------------------------------
+
+    def _delta(self, choice: Choice, delta: dict[str, Any], logprobs: list[Any] | None, *, ends: bool) -> None:
+        """A delta that may hold anything."""
+        content = delta.get("content")
+        told = {key: value for key, value in delta.items() if value and key in _DELTA_EXTRAS}
+        if delta.get("role") in ("tool", "function") and (told.get("tool_call_id")):
+            self._state.metadata({"tool_message": delta})
+            self._cite(choice, delta)
+            return
+        if told:
+            self._thought(choice, told)
+        if content or logprobs:
+            choice.had_delta.add("text")
+            self._content(choice, content, logprobs, told, ends=ends)
+        if told:
+            choice.had_delta.update(told)
+            self._told(choice, told)
+
+    def _thought(self, choice: Choice, told: dict[str, Any]) -> None:
+        text = told.get("reasoning_content") or told.get("reasoning")
+        if len(told) == 1 and text.__class__ is str:
+            choice.thought(Thought(text, sources=1))
+        elif not _REASONING.isdisjoint(told):
+            choice.thought(read_thought(told))
+
+    def _content(
+        self, choice: Choice, content: Any, logprobs: list[Any] | None, told: dict[str, Any], *, ends: bool
+    ) -> None:
+        if isinstance(content, int | float) and not isinstance(content, bool):
+            self._state.repair("content-number", "the content is a number")
+            content = str(content)
+        if content is None or isinstance(content, str):
+            if content and _is_flagged(told.get("extra_content")):
+                choice.flagged_thought(content)
+            elif content and (ends or choice.word.raw) and choice.repeats_all_text(content):
+                self._state.repair("text-cumulative", "the finish chunk repeats all the text")
+            else:
+                choice.content(content or "", logprobs)
+        elif isinstance(content, list | dict):
+            read_parts(self._state, choice, content)
+
+    def _told(self, choice: Choice, told: dict[str, Any]) -> None:
+        """What a delta or a message holds besides content and thought."""
+        if isinstance(refusal := told.get("refusal"), str):
+            choice.refusal(refusal)
+        images = told.get("images") or told.get("image")
+        for entry in images if isinstance(images, list) else [images] if images else ():
+            if address := image_address(entry):
+                choice.image(address)
+        if isinstance(audio := told.get("audio"), dict):
+            choice.audio(audio)
+        self._cite(choice, told)
+        if isinstance(context := told.get("context"), dict):
+            self._cite(choice, context)
+        if calls := told.get("tool_calls"):
+            choice.tool_calls(calls)
+        if isinstance(call := told.get("function_call"), dict):
+            choice.function_call(call)
+        if facts := {key: told[key] for key in _METADATA if key in told}:
+            self._state.metadata(facts)
+
+    def _cite(self, choice: Choice, holder: dict[str, Any]) -> None:
+        if not _CITATIONS.isdisjoint(holder):
+            prose = self._state.parts.prose(choice.index)
+            part = prose.number if prose is not None and prose.kind == "text" else None
+            self._state.cite(list(read_citations(holder, part, choice.index)))
+
+    # -- what stands beside the delta ---------------------------------------------------------------------------------
+
+    def _choice_extras(self, choice: Choice, raw: dict[str, Any], logprobs: list[Any] | None) -> None:
+        message = raw.get("message")
+        if isinstance(message, dict):
+            self._message(choice, message)
+        elif is_completion(raw):
+            self._state.api = "completions"
+            self._delta(choice, completion_delta(raw), logprobs, ends=is_word(raw.get("finish_reason")))
+        if isinstance(messages := raw.get("messages"), list):
+            for inner in messages:
+                if isinstance(inner, dict):
+                    self._cite(choice, inner)
+        if facts := {key: raw[key] for key in _CHOICE_METADATA if raw.get(key)}:
+            self._state.metadata(facts)
+        self._state.see_usage(raw.get("usage"))
+        if error := raw.get("error"):
+            self._error(error)
+
+    def _message(self, choice: Choice, message: dict[str, Any]) -> None:
+        """A whole message: kind by kind, what no delta brought. Alone, chunk after chunk, it grows."""
+        had = choice.had_delta
+        told = {
+            key: value
+            for key, value in message.items()
+            if value and key in _DELTA_EXTRAS and (key not in had or key in CITATION_LISTS)
+        }
+        seen = self._messages.get(choice.index)
+        if seen is None:
+            seen = self._messages[choice.index] = Seen()
+            if not choice.has_structured_thought:
+                self._thought(choice, told)
+        content = message.get("content")
+        if "text" in had:
+            if content:
+                self._state.repair("message-repeated", "a whole message stands beside deltas")
+        elif isinstance(content, str):
+            missing = seen.missing(content)
+            if missing:
+                seen.add(missing)
+                choice.content(missing)
+            elif missing is None:
+                self._state.repair("message-repeated", "a message differs from what came before")
+        elif content and not seen.size:
+            self._content(choice, content, None, told, ends=False)
+        if isinstance(calls := told.get("tool_calls"), list):
+            told["tool_calls"] = calls[len(choice.tools.calls) :]
+        self._told(choice, told)
+
+    def _chunk_extras(self, payload: dict[str, Any]) -> None:
+        extras = {key: payload[key] for key in _CHUNK_EXTRAS if payload.get(key)}
+        if not extras or extras == self._last_extras:
+            return
+        self._last_extras = extras
+        choice = self._choices.get(0)
+        prose = self._state.parts.prose(0)
+        part = prose.number if choice is not None and prose is not None and prose.kind == "text" else None
+        self._state.cite(list(read_citations(extras, part, 0)))
+        if facts := {key: extras[key] for key in _CHUNK_METADATA if key in extras}:
+            self._state.metadata(facts)
+        if isinstance(groq := extras.get("x_groq"), dict):
+            self._state.see_usage(groq.get("usage"))
+            if error := groq.get("error"):
+                self._error(error)
+        if failed_status(extras.get("base_resp")):
+            self._error({"base_resp": extras["base_resp"]})
+
+    def _error(self, error: Any) -> None:
+        """An error beside choices: nothing, empty and all-empty objects are none."""
+        if error is True or (isinstance(error, dict) and not any(usable(str(v)) and v for v in error.values())):
+            return
+        self.modelled = True
+        self._state.error(read_error(error))
+
+    # -- the end ------------------------------------------------------------------------------------------------------
+
+    def done(self) -> None:
+        """`[DONE]`: all Ends and Finishes at once."""
+        if self.done_seen:
+            return
+        self.done_seen = True
+        if self.modelled:
+            self.end(self.status(cancelled=False, trusted=False))
+
+    def status(self, *, cancelled: bool, trusted: bool) -> EndStatus:
+        """How the stream ends, as far as the wire said. `trusted`: its end is enough to be whole."""
+        state = self._state
+        for choice in self._choices.values():
+            choice.flush()
+        words = [choice.word.meaning for choice in self._choices.values() if choice.word.meaning is not None]
+        if not state.errors:
+            for choice in self._choices.values():
+                if choice.word.meaning is not None and choice.word.meaning.reason == "error" and choice.word.raw:
+                    state.word_error(choice.word.raw)
+        complete = self.modelled and (self.done_seen or trusted)
+        if state.truncated_by_encoder:
+            return "truncated"
+        return verdict(words, failed=state.has_failed, cancelled=cancelled, complete=complete)
+
+    def end(self, status: EndStatus) -> None:
+        """Every End, then the Finish of each choice that was opened."""
+        if self._ended:
+            return
+        self._ended = True
+        for choice in self._choices.values():
+            choice.end(cut=status in ("truncated", "failed", "cancelled"))
+        for choice in self._choices.values():
+            if not choice.was_opened:
+                continue
+            answerable = sum(call.is_answerable for call in choice.tools.calls)
+            reason = choice.reason(failed=status == "failed", completed=status == "completed", answerable=answerable)
+            meaning = choice.word.meaning
+            if meaning is not None and meaning.reason == "tool_calls" and reason == "stop":
+                self._state.repair("finish-without-calls", "the finish word promises tool calls, but none came")
+            elif reason == "tool_calls" and (meaning is None or meaning.reason != "tool_calls"):
+                self._state.repair("finish-wrong", f"tool calls end with the finish word {choice.word.raw!r}")
+            self._state.out.append(Finish(choice.index, reason, choice.word.raw))
+
+    @property
+    def word_seen(self) -> bool:
+        """Whether any choice was given a finish word."""
+        return any(choice.word.raw is not None for choice in self._choices.values())
+
+
+_REASONING = frozenset((*REASONING_KEYS, *OTHER_REASONING_KEYS, "provider_specific_fields"))
+_CITATIONS = frozenset(CITATION_LISTS)
+
+
+def _logprobs(value: Any) -> list[Any] | None:
+    if isinstance(value, dict):
+        content = value.get("content")
+        return content if isinstance(content, list) and content else completion_logprobs(value)
+    return value if isinstance(value, list) else None
+
+
+def _is_flagged(extra: Any) -> bool:
+    """Gemini flags thought that stands in the content."""
+    return isinstance(extra, dict) and any(
+        isinstance(drawer, dict) and drawer.get("thought") is True for drawer in extra.values()
+    )
+
+
+def _kind(value: object) -> str:
+    return {dict: "an object", str: "text"}.get(type(value), type(value).__name__)
+
+

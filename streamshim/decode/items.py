@@ -1,0 +1,245 @@
+"""Output items of the Responses wire, and which of them an event speaks of.
+
+Neither ids nor indices can be relied on alone: some servers send a new id with every event, some index 0 for all, some
+neither. A known id of the right family wins, then the index, then the call id, then the only open item of the family.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from ..json_codec import clean
+from .limits import MAX_ITEMS
+from .parts import Part
+from .snapshots import Seen
+from .tool_calls import Call
+from .tool_routing import usable, whole_number
+
+Family = Literal["message", "reasoning", "call", "other"]
+SlotKind = Literal["text", "refusal", "raw", "summary"]
+
+
+def family_of(item_type: str) -> Family:
+    """Items of one family may stand for one another where ids fail."""
+    if item_type in ("message", "reasoning"):
+        return item_type  # type: ignore[return-value]
+    return "call" if item_type.endswith("_call") or item_type in ("mcp_list_tools", "mcp_approval_request") else "other"
+
+
+class Slot:
+    """One content part or summary part of an item. It outlives its event part, which other prose may close."""
+
+    __slots__ = ("closed", "item", "key", "kind", "part", "seen")
+
+    def __init__(self, item: Item, kind: SlotKind, key: int | None) -> None:
+        """`key`: content_index or summary_index, where the wire gives one."""
+        self.item = item
+        self.kind: SlotKind = kind
+        self.key = key
+        self.seen = Seen()
+        self.part: Part | None = None
+        self.closed = False
+
+
+class Item:
+    """One output item."""
+
+    __slots__ = (
+        "announced",
+        "call",
+        "done",
+        "encrypted",
+        "family",
+        "id",
+        "index",
+        "matched",
+        "phase",
+        "seed",
+        "slots",
+        "streamed",
+        "type",
+    )
+
+    def __init__(self, item_type: str, id: str | None, index: int | None) -> None:
+        """`id` and `index` as the wire gave them first."""
+        self.type = item_type
+        self.family: Family = family_of(item_type)
+        self.id = id
+        self.index = index
+        self.announced = False
+        self.done = False
+        self.matched = False
+        self.phase: str | None = None
+        self.encrypted: str | None = None
+        self.slots: list[Slot] = []
+        self.call: Call | None = None
+        self.seed = ""
+        """Arguments that came with the announcement: they count unless the first delta starts them over."""
+        self.streamed = False
+        """Whether deltas of its input came."""
+
+    def slot(self, kind: SlotKind, key: int | None, *, announced: bool = False) -> Slot:
+        """The content part of a kind and index; without an index the open one, or a new one."""
+        same = [slot for slot in self.slots if slot.kind == kind]
+        for slot in same:
+            if key is not None and slot.key == key:
+                return slot
+        last = same[-1] if same else None
+        # raw thought may count its index on with every delta: only an announced part is a new one
+        if last is not None and not last.closed and not announced and (key is None or kind == "raw"):
+            return last
+        if key is None and last is not None and not announced:
+            return last
+        slot = Slot(self, kind, key)
+        self.slots.append(slot)
+        return slot
+
+    def slots_of(self, kind: SlotKind) -> list[Slot]:
+        """Its parts of one kind, in order."""
+        return [slot for slot in self.slots if slot.kind == kind]
+
+    def fits_snapshot(self, raw: dict[str, Any]) -> bool:
+        """Whether what was streamed may be what the snapshot shows."""
+        if self.call is not None:
+            call_id = usable(raw.get("call_id"))
+            return call_id is None or self.call.call_id in (None, call_id)
+        shown = [
+            text
+            for member in ("content", "summary")
+            for part in _list(raw.get(member))
+            if isinstance(part, dict) and isinstance(text := part.get("text", part.get("refusal")), str)
+        ]
+        return all(
+            any(s.seen.missing(text) is not None or s.seen.is_suffix_of(text) for text in shown) for s in self.slots
+        )
+
+
+class Items:
+    """The items of one response."""
+
+    def __init__(self) -> None:
+        """None yet."""
+        self.all: list[Item] = []
+        self._by_id: dict[str, Item] = {}
+        self._by_index: dict[int, Item] = {}
+        self._by_call_id: dict[str, Item] = {}
+
+    @property
+    def is_full(self) -> bool:
+        """Whether a limit of ours is reached."""
+        return len(self.all) >= MAX_ITEMS
+
+    def find(self, event: dict[str, Any], item_type: str) -> Item:
+        """The item that a delta or a progress event speaks of; one that was never announced is opened."""
+        family = family_of(item_type)
+        id, index = usable(event.get("item_id")), whole_number(event.get("output_index"))
+        if id is not None and (item := self._by_id.get(id)) is not None and item.family == family:
+            return item
+        if index is not None and (item := self._by_index.get(index)) is not None and item.family == family:
+            if not item.done or id is None:
+                return item
+        elif (call_id := usable(event.get("call_id"))) and (item := self._by_call_id.get(call_id)) is not None:
+            return item
+        elif index is None or id is None:
+            opened = [item for item in self._open(family) if item.type == item_type] or self._open(family)
+            if opened and (index is None or opened[-1].index is None):
+                return opened[-1]
+        return self.new(item_type, id, index)
+
+    def known(self, event: dict[str, Any]) -> Item | None:
+        """The item that an event names by id or index, of whatever family."""
+        id, index = usable(event.get("item_id")), whole_number(event.get("output_index"))
+        item = self._by_id.get(id) if id is not None else None
+        return item if item is not None or index is None else self._by_index.get(index)
+
+    def announce(self, raw: dict[str, Any], item_type: str, index: int | None) -> Item:
+        """The item that `output_item.added` names: a new one, unless it was announced or spoken of before."""
+        id, family = usable(raw.get("id")), family_of(item_type)
+        known = self._by_id.get(id) if id is not None else None
+        if known is None and index is not None:
+            at_index = self._by_index.get(index)
+            if at_index is not None and not at_index.done:
+                differs = at_index.announced and id is not None and at_index.id != id
+                known = None if differs else at_index
+        item = known if known is not None and known.family == family else self.new(item_type, id, index)
+        item.announced = True
+        self._remember(item, raw)
+        return item
+
+    def closing(self, raw: dict[str, Any], item_type: str, index: int | None) -> Item:
+        """The item that `output_item.done` closes."""
+        id, family = usable(raw.get("id")), family_of(item_type)
+        call_id = usable(raw.get("call_id"))
+        item = self._by_id.get(id) if id is not None else None
+        if item is None or item.family != family:
+            item = self._by_index.get(index) if index is not None else None
+            if item is not None and (item.family != family or item.done or not _same_call(item, call_id)):
+                item = None
+            if item is None and call_id is not None:
+                item = self._by_call_id.get(call_id)
+            if item is None and (index is None or id is None):
+                opened = [item for item in self._open(family) if item.type == item_type and _same_call(item, call_id)]
+                item = opened[0] if len(opened) == 1 else None
+        if item is None:
+            item = self.new(item_type, id, index)
+        self._remember(item, raw)
+        return item
+
+    def match(self, snapshot: list[dict[str, Any]]) -> list[Item | None]:
+        """For each item of the terminal output the one that was streamed, or None."""
+        found: list[Item | None] = [self._match_by_name(raw, position) for position, raw in enumerate(snapshot)]
+        for position, raw in enumerate(snapshot):
+            if found[position] is None:
+                family = family_of(str(raw.get("type")))
+                for item in self.all:
+                    if not item.matched and item.family == family and item.fits_snapshot(raw):
+                        item.matched = True
+                        found[position] = item
+                        break
+        return found
+
+    def _match_by_name(self, raw: dict[str, Any], position: int) -> Item | None:
+        family = family_of(str(raw.get("type")))
+        call_id = usable(raw.get("call_id"))
+        for item in (
+            self._by_id.get(usable(raw.get("id")) or ""),
+            self._by_call_id.get(call_id or ""),
+            self._by_index.get(position),
+        ):
+            if item is None or item.matched or item.family != family or not _same_call(item, call_id):
+                continue
+            item.matched = True
+            return item
+        return None
+
+    def new(self, item_type: str, id: str | None, index: int | None) -> Item:
+        """An item that nothing was said of before."""
+        item = Item(item_type, clean(id) if id else None, index)
+        self.all.append(item)
+        if id is not None:
+            self._by_id[id] = item
+        if index is not None:
+            self._by_index[index] = item
+        return item
+
+    def by_call_id(self, call_id: object) -> Item | None:
+        """The call of an id."""
+        return self._by_call_id.get(call_id) if isinstance(call_id, str) else None
+
+    def _remember(self, item: Item, raw: dict[str, Any]) -> None:
+        if (id := usable(raw.get("id"))) is not None:
+            self._by_id.setdefault(id, item)
+            item.id = item.id or clean(id)
+        if (call_id := usable(raw.get("call_id"))) is not None and item.family == "call":
+            self._by_call_id.setdefault(call_id, item)
+
+    def _open(self, family: Family) -> list[Item]:
+        return [item for item in self.all if not item.done and item.family == family]
+
+
+def _same_call(item: Item, call_id: str | None) -> bool:
+    return item.call is None or call_id is None or item.call.call_id in (None, call_id)
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []

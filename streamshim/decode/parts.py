@@ -1,0 +1,246 @@
+"""The ledger of parts: the only code that emits Start, Delta and End. It knows the grammar, and no policy.
+
+Parts are numbered in order of their Start. Within one choice text, reasoning and refusal ("prose") do not overlap: the
+Start of one ends the other. On the chat wire the Start of any part ends them (`exclusive`).
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from ..events import (
+    Event,
+    MediaDelta,
+    MediaEnd,
+    MediaStart,
+    ReasoningDelta,
+    ReasoningEnd,
+    ReasoningKind,
+    ReasoningStart,
+    RefusalDelta,
+    RefusalEnd,
+    RefusalStart,
+    TextDelta,
+    TextEnd,
+    TextStart,
+    ToolCallDelta,
+    ToolCallEnd,
+    ToolCallStart,
+    ToolKind,
+    ToolStatus,
+)
+from ..json_codec import clean
+from .limits import MAX_OPEN_PARTS
+
+PartKind = Literal["text", "reasoning", "refusal", "tool_call", "media"]
+REPLACEMENT = "\ufffd"
+
+
+class TooManyPartsError(Exception):
+    """A stream wants more parts than anyone needs; caught where the frame is read."""
+
+
+class Part:
+    """One part from its Start to its End."""
+
+    __slots__ = ("call", "choice", "half", "id", "is_open", "kind", "number", "pieces", "thought")
+
+    def __init__(self, number: int, choice: int, kind: PartKind, collect: bool) -> None:
+        """`collect`: keep the deltas for the End."""
+        self.number = number
+        self.choice = choice
+        self.kind = kind
+        self.id: str | None = None
+        self.is_open = True
+        self.pieces: list[str] | None = [] if collect else None
+        self.half = ""
+        self.thought: tuple[ReasoningKind, str | None, str | None] = ("raw", None, None)
+        self.call: tuple[str, str, ToolKind] = ("", "", "function")
+
+    def text(self) -> str | None:
+        """All deltas so far, or None where they are not kept."""
+        return None if self.pieces is None else "".join(self.pieces)
+
+
+class Parts:
+    """Opens, feeds and ends parts, and writes the events of all of them to `out`."""
+
+    def __init__(self, out: list[Event], *, collect: bool) -> None:
+        """`out` is where events go; `collect`: whether the Ends of text carry it."""
+        self.out = out
+        self.exclusive = False
+        self.careful = False
+        """A frame held lone surrogates: from now on deltas are looked at, so that split pairs are joined."""
+        self.count = 0
+        self.open: dict[int, Part] = {}
+        self.choices: set[int] = set()
+        """The choices that had a part."""
+        self._prose: dict[int, Part] = {}
+        self._collect = collect
+
+    # -- starts -------------------------------------------------------------------------------------------------------
+
+    def start_text(self, choice: int, id: str | None = None, phase: str | None = None) -> Part:
+        """A text part; open prose of the choice ends."""
+        part = self._start(choice, "text", id)
+        self.out.append(TextStart(part.number, choice, id, phase))
+        return part
+
+    def start_reasoning(self, choice: int, id: str | None = None, kind: ReasoningKind = "raw") -> Part:
+        """A reasoning part; open prose of the choice ends."""
+        part = self._start(choice, "reasoning", id)
+        part.thought = (kind, None, None)
+        self.out.append(ReasoningStart(part.number, choice, id, kind))
+        return part
+
+    def start_refusal(self, choice: int, id: str | None = None) -> Part:
+        """A refusal part; open prose of the choice ends."""
+        part = self._start(choice, "refusal", id)
+        self.out.append(RefusalStart(part.number, choice, id))
+        return part
+
+    def start_call(
+        self, choice: int, id: str | None, call_id: str, name: str, kind: ToolKind, item_type: str | None
+    ) -> Part:
+        """A tool call whose name and id are final."""
+        part = self._start(choice, "tool_call", id)
+        part.call = (call_id, name, kind)
+        self.out.append(ToolCallStart(part.number, choice, id, call_id, name, kind, item_type))
+        return part
+
+    def start_media(self, choice: int, id: str | None, media_type: str | None) -> Part:
+        """An image or audio."""
+        part = self._start(choice, "media", id)
+        self.out.append(MediaStart(part.number, choice, id, media_type))
+        return part
+
+    def _start(self, choice: int, kind: PartKind, id: str | None) -> Part:
+        if self.count >= MAX_OPEN_PARTS:
+            raise TooManyPartsError
+        is_prose = kind in ("text", "reasoning", "refusal")
+        if (is_prose or self.exclusive) and choice in self._prose:
+            self.end(self._prose[choice])
+        part = Part(self.count, choice, kind, self._collect or kind == "tool_call")
+        part.id = id
+        self.count += 1
+        self.choices.add(choice)
+        self.open[part.number] = part
+        if is_prose:
+            self._prose[choice] = part
+        return part
+
+    # -- deltas -------------------------------------------------------------------------------------------------------
+
+    def text(self, part: Part, delta: str, logprobs: list[object] | None = None) -> None:
+        """More text. An empty delta says nothing, unless log probabilities come with it."""
+        if self.careful:
+            delta = self._join_halves(part, delta)
+            if not delta:
+                return
+        if part.pieces is not None:
+            part.pieces.append(delta)
+        self.out.append(TextDelta(delta, part.number, part.choice, logprobs))
+
+    def reasoning(self, part: Part, delta: str) -> None:
+        """More thought."""
+        if self.careful:
+            delta = self._join_halves(part, delta)
+            if not delta:
+                return
+        if part.pieces is not None:
+            part.pieces.append(delta)
+        self.out.append(ReasoningDelta(delta, part.number, part.choice))
+
+    def refusal(self, part: Part, delta: str) -> None:
+        """More of a refusal."""
+        if self.careful and not (delta := self._join_halves(part, delta)):
+            return
+        if part.pieces is not None:
+            part.pieces.append(delta)
+        self.out.append(RefusalDelta(delta, part.number, part.choice))
+
+    def arguments(self, part: Part, delta: str) -> None:
+        """More of a call's arguments, kept whatever `collect` says."""
+        if self.careful and not (delta := self._join_halves(part, delta)):
+            return
+        if part.pieces is not None:
+            part.pieces.append(delta)
+        self.out.append(ToolCallDelta(delta, part.number, part.choice))
+
+    def media(self, part: Part, data: str | None, transcript: str | None) -> None:
+        """More of an image or audio."""
+        self.out.append(MediaDelta(part.number, part.choice, data, transcript))
+
+    def _join_halves(self, part: Part, delta: str) -> str:
+        """Halves of a surrogate pair that two deltas share are joined; a half that stays alone becomes U+FFFD."""
+        delta = part.half + delta
+        part.half = ""
+        if delta and "\ud800" <= delta[-1] <= "\udbff":
+            part.half = delta[-1]
+            delta = delta[:-1]
+        return join_surrogates(delta)
+
+    # -- ends ---------------------------------------------------------------------------------------------------------
+
+    def end(self, part: Part) -> None:
+        """The End of a text, reasoning or refusal part; a part that is over already stays so."""
+        if not part.is_open:
+            return
+        self.flush_half(part)
+        self._close(part)
+        text = part.text()
+        if part.kind == "text":
+            self.out.append(TextEnd(text, part.number, part.choice))
+        elif part.kind == "reasoning":
+            kind, signature, encrypted = part.thought
+            self.out.append(ReasoningEnd(text, part.number, part.choice, kind, signature, encrypted))
+        else:
+            self.out.append(RefusalEnd(text, part.number, part.choice))
+
+    def end_call(self, part: Part, kind: ToolKind, arguments: str, status: ToolStatus, signature: str | None) -> None:
+        """The End of a tool call."""
+        call_id, name, _ = part.call
+        self._close(part)
+        self.out.append(ToolCallEnd(part.number, part.choice, call_id, name, kind, arguments, status, signature))
+
+    def end_media(self, part: Part, data: str | None, url: str | None, transcript: str | None) -> None:
+        """The End of an image or audio."""
+        self._close(part)
+        self.out.append(MediaEnd(part.number, part.choice, data, url, transcript))
+
+    def end_prose(self, choice: int) -> None:
+        """The open text, reasoning or refusal of a choice ends."""
+        if part := self._prose.get(choice):
+            self.end(part)
+
+    def prose(self, choice: int) -> Part | None:
+        """The open text, reasoning or refusal of a choice."""
+        return self._prose.get(choice)
+
+    def flush_half(self, part: Part) -> None:
+        """Half a surrogate pair whose other half never came becomes U+FFFD."""
+        if not part.half:
+            return
+        part.half = ""
+        if part.pieces is not None:
+            part.pieces.append(REPLACEMENT)
+        number, choice = part.number, part.choice
+        if part.kind == "text":
+            self.out.append(TextDelta(REPLACEMENT, number, choice))
+        elif part.kind == "reasoning":
+            self.out.append(ReasoningDelta(REPLACEMENT, number, choice))
+        elif part.kind == "refusal":
+            self.out.append(RefusalDelta(REPLACEMENT, number, choice))
+        else:
+            self.out.append(ToolCallDelta(REPLACEMENT, number, choice))
+
+    def _close(self, part: Part) -> None:
+        part.is_open = False
+        self.open.pop(part.number, None)
+        if self._prose.get(part.choice) is part:
+            del self._prose[part.choice]
+
+
+def join_surrogates(text: str) -> str:
+    """Pairs of surrogates become the character they stand for; lone ones become U+FFFD."""
+    return clean(text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass"))

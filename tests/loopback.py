@@ -97,7 +97,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
                 self.connection.recv(1)
             self.server.client_closed.set()
 
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 -- the base class calls it so
+    def log_message(self, format: str, *args: object) -> None:
         """Say nothing."""
 
 

@@ -23,6 +23,7 @@ from streamshim.cli.terminal import Terminal, cells, visible
 from streamshim.errors import ErrorInfo
 from streamshim.events import (
     Citation,
+    EndStatus,
     ErrorReport,
     Event,
     Evidence,
@@ -72,12 +73,11 @@ def run(*arguments, stdin=b"", environment=None):
 
 
 def start(*arguments):
-    return subprocess.Popen(
-        [sys.executable, "-m", "streamshim", *arguments],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
+    """A process to talk to. It heeds an interrupt even where this test runs in the background, which ignores them."""
+    program = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    program += "from streamshim.cli import main; sys.exit(main())"
+    pipe = subprocess.PIPE
+    return subprocess.Popen([sys.executable, "-c", program, *arguments], stdin=pipe, stdout=pipe, stderr=pipe)
 
 
 def run_in_terminal(*command, columns=80, environment=None):
@@ -333,7 +333,7 @@ def test_show_in_a_pipe_is_plain_text(stdin, capsys):
     stdin(WHOLE)
     main(["show"])
     assert capsys.readouterr().out == (
-        "chat · mira-3 · chatcmpl-1\n"
+        "chat · mira-3\n"
         "\n"
         "│ The moon is new.\n"
         "\n"
@@ -345,6 +345,7 @@ def test_show_in_a_pipe_is_plain_text(stdin, capsys):
         "\n" + "─" * 79 + "\n"
         "✓ completed\n"
         "  finish    tool_calls\n"
+        "  id        chatcmpl-1\n"
     )
 
 
@@ -449,8 +450,8 @@ class Screen:
         self.file.write(text)
 
 
-def end(status="completed", **more):
-    return StreamEnd(status, Evidence(), more.get("usage"), more.get("repairs", {}), None, None)
+def end(status: EndStatus = "completed"):
+    return StreamEnd(status, Evidence(), None, {}, None, None)
 
 
 def test_sources_stand_under_the_text_once_each():

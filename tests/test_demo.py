@@ -14,6 +14,7 @@ import pytest
 import streamshim
 from streamshim.cli import demo, main
 from streamshim.cli.replay import CAPTURES, cut, replay_server
+from streamshim.events import StreamEnd, ToolProgress
 
 NAMES = [capture.name for capture in CAPTURES]
 BODIES = {capture.name: capture.read() for capture in CAPTURES}
@@ -29,7 +30,7 @@ def payloads(name):
 def events_of(name, event_type):
     decoder = streamshim.StreamDecoder()
     events = decoder.feed(BODIES[name]) + decoder.close()
-    return [event for event in events if event.type == event_type]
+    return [event for event in events if isinstance(event, event_type)]
 
 
 # What the recorded streams hold
@@ -102,7 +103,7 @@ def test_web_search_needs_no_repair():
 
 
 def test_web_search_tells_how_the_search_goes_on():
-    assert [progress.status for progress in events_of("web_search", "tool_progress")][:3] == [
+    assert [progress.status for progress in events_of("web_search", ToolProgress)][:3] == [
         "in_progress",
         "searching",
         "completed",
@@ -129,7 +130,7 @@ def test_cut_stream_is_read_as_truncated():
 
 @pytest.mark.parametrize("capture", CAPTURES, ids=NAMES)
 def test_capture_ends_as_announced(capture):
-    assert [end.status for end in events_of(capture.name, "stream_end")] == [capture.ends]
+    assert [end.status for end in events_of(capture.name, StreamEnd)] == [capture.ends]
 
 
 # The network
@@ -235,6 +236,7 @@ class Endpoint(HTTPServer):
 
 class _Answer(BaseHTTPRequestHandler):
     def do_POST(self):
+        assert isinstance(self.server, Endpoint)
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         self.server.requests.append((self.path, self.headers.get("authorization"), body))
         status, content_type, answer = self.server.answer
@@ -243,8 +245,8 @@ class _Answer(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(answer)
 
-    def log_message(self, *args):
-        pass
+    def log_message(self, format, *args):
+        """Silent."""
 
 
 @pytest.fixture

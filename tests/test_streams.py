@@ -252,7 +252,7 @@ def test_text_deltas_are_the_answer_of_choice_0() -> None:
 
 def test_text_deltas_raise_at_a_bad_end() -> None:
     seen: list[str] = []
-    with pytest.raises(StreamTruncatedError):  # noqa: PT012 -- the deltas before it matter as much
+    with pytest.raises(StreamTruncatedError):
         for delta in stream(CUT).text_deltas():
             seen.append(delta)  # noqa: PERF402
     assert seen == ["Hel", "lo"]
@@ -531,7 +531,7 @@ def test_leaving_an_async_with_block_closes_the_source_and_lets_the_reader_s_exc
     async def main() -> None:
         source = AsyncTap(CHAT)
         events = astream(source)
-        with pytest.raises(ZeroDivisionError):  # noqa: PT012 -- the block is what is left
+        with pytest.raises(ZeroDivisionError):
             async with events:
                 raise ZeroDivisionError
         assert source.closed == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -57,7 +58,7 @@ def _parser() -> argparse.ArgumentParser:
 def _never_fail_on_characters() -> None:
     """A terminal that cannot show a character shows a question mark."""
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
+        if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
 
 

@@ -114,7 +114,8 @@ def _show_code(terminal: Terminal, request: str) -> None:
 def _watch(terminal: Terminal, response: Any, arguments: argparse.Namespace) -> StreamEnd | None:
     """Shows each event as it comes, and the exception that a reader gets where a stream ends badly."""
     presenter = Presenter(terminal, repairs=arguments.repairs)
-    options = decoder_options(arguments) | {"repairs": True}
+    options = decoder_options(arguments)
+    options["repairs"] = True
     with streamshim.stream(response, **options) as events:
         try:
             for event in events:

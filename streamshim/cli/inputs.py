@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, TextIO, cast
+from typing import TYPE_CHECKING, BinaryIO, TextIO, cast
 
 import streamshim
 
@@ -17,6 +17,8 @@ from .exits import UsageError
 if TYPE_CHECKING:
     from streamshim import EventStream
 
+    from ..event_stream import DecoderOptions
+
 PIECE_BYTES = 64 * 1024
 PROGRESS_FROM_BYTES = 4 * 1024 * 1024
 """Smaller files are read before anybody could look at a progress line."""
@@ -24,7 +26,7 @@ PROGRESS_FROM_BYTES = 4 * 1024 * 1024
 _MEGABYTE = 1_000_000
 
 
-def open_streams(name: str, options: dict[str, Any], *, progress: bool = False) -> Iterator[EventStream]:
+def open_streams(name: str, options: DecoderOptions, *, progress: bool = False) -> Iterator[EventStream]:
     """The responses in a file (or in standard input: `-`), one after another; bad endings do not raise.
 
     How far a large file has been read is told on standard error: with `progress`, else only where the output itself
@@ -39,7 +41,7 @@ def open_streams(name: str, options: dict[str, Any], *, progress: bool = False) 
 
 
 @contextmanager
-def open_input(name: str) -> Iterator[BinaryIO]:
+def open_input(name: str) -> Generator[BinaryIO, None, None]:
     """The file of that name, or standard input for `-`.
 
     Raises:

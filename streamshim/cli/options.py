@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..event_stream import DecoderOptions
 
 
 def add_file_argument(parser: argparse.ArgumentParser) -> None:
@@ -27,7 +30,13 @@ def add_decoder_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--raw", action="store_true", help="show the frames behind the events")
 
 
-def decoder_options(arguments: argparse.Namespace) -> dict[str, Any]:
+def decoder_options(arguments: argparse.Namespace) -> DecoderOptions:
     """The chosen options as keyword arguments of `StreamDecoder`."""
-    names = ("reasoning_tags", "tool_markup", "trust_eof", "strict", "repairs", "raw")
-    return {name: getattr(arguments, name) for name in names}
+    return {
+        "reasoning_tags": arguments.reasoning_tags,
+        "tool_markup": arguments.tool_markup,
+        "trust_eof": arguments.trust_eof,
+        "strict": arguments.strict,
+        "repairs": arguments.repairs,
+        "raw": arguments.raw,
+    }

@@ -64,7 +64,7 @@ class Presenter:
     """
 
     def __init__(self, terminal: Terminal, *, repairs: bool = False) -> None:
-        """With `repairs` each repair is shown where it was made as well; all of them stand at the end in any case."""
+        """With `repairs` each kind is shown where it was first made as well; all stand at the end in any case."""
         self._terminal = terminal
         self._show_repairs = repairs
         self._block: object = None
@@ -124,7 +124,7 @@ class Presenter:
             self._block = block
 
     def _show_start(self, event: StreamStart) -> None:
-        if facts := [fact for fact in (event.api, event.model, event.response_id) if fact]:
+        if facts := [fact for fact in (event.api, event.model) if fact]:
             self._begin("start")
             self._terminal.line(" · ".join(facts), QUIET)
 
@@ -200,8 +200,10 @@ class Presenter:
             self._terminal.line("  " + " · ".join(facts), QUIET)
 
     def _show_repair(self, event: Repair) -> None:
+        """Once for each kind, for some habits of a vendor show in every frame; the count stands at the end."""
+        is_new = event.quirk not in self._repair_details
         self._repair_details.setdefault(event.quirk, event.detail)
-        if self._show_repairs:
+        if is_new and self._show_repairs:
             self._begin("repairs")
             self._terminal.line(f"repaired {event.quirk} in frame {event.frame}: {event.detail}", QUIET, "  ")
 
@@ -224,6 +226,8 @@ class Presenter:
             self._row("finish", choice + finish_words(finish))
         if event.usage and (counts := token_counts(event.usage)):
             self._row("tokens", counts)
+        if event.response_id:
+            self._row("id", event.response_id)
         for quirk, count in event.repairs.items():
             self._row("repaired", f"{quirk} ×{count}  {self._repair_details.get(quirk, '')}")
         for name, count in self._unknown.items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -43,7 +43,7 @@ class Capture:
 
     def read(self) -> bytes:
         """The body as it was recorded."""
-        return (resources.files(__package__) / "captures" / f"{self.name}.sse").read_bytes()
+        return (resources.files("streamshim.cli") / "captures" / f"{self.name}.sse").read_bytes()
 
 
 CAPTURES = (
@@ -105,12 +105,12 @@ class _Replay(BaseHTTPRequestHandler):
                 sleep(self.pause)
             self.wfile.write(b"0\r\n\r\n")
 
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 -- named so by the base class
+    def log_message(self, format: str, *args: object) -> None:
         """Keeps the server silent."""
 
 
 @contextmanager
-def replay_server(pause: float = PAUSE) -> Iterator[str]:
+def replay_server(pause: float = PAUSE) -> Generator[str, None, None]:
     """Serves the captures on a free port of 127.0.0.1 as long as the block runs; gives `http://127.0.0.1:PORT`."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), type("Replay", (_Replay,), {"pause": pause}))
     server.daemon_threads = True

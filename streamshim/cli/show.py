@@ -24,7 +24,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Shows each response of the input; returns the worst exit code."""
     terminal = standard_output()
     code = OK
-    options = decoder_options(arguments) | {"repairs": True}
+    options = decoder_options(arguments)
+    options["repairs"] = True
     for number, events in enumerate(open_streams(arguments.file, options)):
         if number:
             terminal.line()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..events import EndStatus, Finish
+from ..events import Citation, EndStatus, Finish
 from .choice import Choice
 from .citations import CITATION_LISTS, read_citations
 from .completions import completion_delta, completion_logprobs, is_completion
@@ -18,7 +18,7 @@ from .finish import is_foreign, is_word, verdict
 from .limits import MAX_CHOICES
 from .media import image_address
 from .reasoning_fields import OTHER_REASONING_KEYS, REASONING_KEYS, Thought, read_thought
-from .snapshots import Seen
+from .snapshots import Pieces, missing
 from .stream_state import StreamState
 from .tool_routing import usable, whole_number
 
@@ -31,16 +31,19 @@ _DELTA_EXTRAS = frozenset(
         *("provider_specific_fields", "provider_metadata", "executed_tools", "tool_call_id"),
     )
 )
+_BESIDE_THOUGHT = _DELTA_EXTRAS - {"reasoning_content", "reasoning"}
 _METADATA = ("provider_metadata", "executed_tools")
 _CHOICE_EXTRAS = frozenset(
     "message messages text usage error content_filter_results content_filter_result moderation_hit_type".split()
 )
 _CHOICE_METADATA = ("content_filter_results", "content_filter_result", "moderation_hit_type")
 _CHUNK_METADATA = (
-    "moderation prompt_filter_results prompt_annotations timings latency_checkpoint provider_metadata bot_usage "
+    "service_tier moderation prompt_filter_results prompt_annotations timings latency_checkpoint provider_metadata bot_usage "
     "copilot_confirmation copilot_references copilot_errors time_info"
 ).split()
-_CHUNK_EXTRAS = frozenset((*_CHUNK_METADATA, *CITATION_LISTS, "x_groq", "base_resp"))
+_MAX_SHAPES = 64
+"""Different sets of members that the chunks of one stream may have and still be known by sight."""
+_BESIDE_CHOICES = frozenset((*_CHUNK_METADATA, *CITATION_LISTS, "x_groq", "base_resp", "usage", "error"))
 
 
 class ChatWire:
@@ -54,9 +57,12 @@ class ChatWire:
         self._state = state
         self._choices: dict[int, Choice] = {}
         self._ended = False
-        self._service_tier: object = None
-        self._last_extras: Any = None
-        self._messages: dict[int, Seen] = {}
+        self._last_beside: dict[str, Any] = {}
+        """The last value of each member beside `choices`."""
+        self._sources: list[Citation] = []
+        self._messages: dict[int, list[Pieces]] = {}
+        self._text = state.parts.text
+        self._shapes: dict[tuple[str, ...], tuple[str, ...]] = {}
         state.parts.exclusive = True
 
     # -- chunks -------------------------------------------------------------------------------------------------------
@@ -76,46 +82,104 @@ class ChatWire:
                 state.repair("data-after-done", "choices after [DONE] are not read")
         elif choices:
             state.repair("choices-shape", f"`choices` is {_kind(choices)}, not a list")
-        if not _CHUNK_EXTRAS.isdisjoint(payload):
-            self._chunk_extras(payload)
-        tier = payload.get("service_tier")
-        if tier and tier != self._service_tier:
-            self._service_tier = tier
-            state.metadata({"service_tier": tier})
-        if usage := payload.get("usage"):
-            state.see_usage(usage)
-        if error := payload.get("error"):
-            self._error(error)
+        keys = tuple(payload)
+        beside = self._shapes.get(keys)
+        if beside is None:
+            beside = self._learn_shape(keys)
+        for key in beside:
+            value = payload[key]
+            if value and value != self._last_beside.get(key):
+                self._last_beside[key] = value
+                self._beside_choices(key, value)
+        if self._sources:
+            state.cite(self._sources)
+            self._sources = []
+
+    def _learn_shape(self, keys: tuple[str, ...]) -> tuple[str, ...]:
+        """Which members beside `choices` are worth a look, in chunks that have these members."""
+        beside = tuple(key for key in keys if key in _BESIDE_CHOICES)
+        if len(self._shapes) < _MAX_SHAPES:
+            self._shapes[keys] = beside
+        return beside
+
+    def _beside_choices(self, key: str, value: Any) -> None:
+        """What a chunk says beside its choices, told once as long as it does not change."""
+        if key == "usage":
+            self._state.see_usage(value)
+        elif key == "error":
+            self._error(value)
+        elif key in CITATION_LISTS:
+            prose = self._state.parts.prose(0)
+            part = prose.number if prose is not None and prose.kind == "text" else None
+            self._sources.extend(read_citations({key: value}, part, 0))
+        elif key == "x_groq" and isinstance(value, dict):
+            self._state.see_usage(value.get("usage"))
+            if error := value.get("error"):
+                self._error(error)
+        elif key == "base_resp":
+            if failed_status(value):
+                self._error({"base_resp": value})
+        else:
+            self._state.metadata({key: value})
 
     def _choice(self, raw: dict[str, Any]) -> None:
-        index = raw.get("index", 0)
+        """One choice of a chunk. The common deltas go straight into the part that is open."""
+        delta = raw.get("delta")
+        index = raw.get("index")
         choice = self._choices.get(index) if index.__class__ is int else None
-        if choice is None and (choice := self._find_choice(index)) is None:
+        if (
+            choice is not None
+            and delta.__class__ is dict
+            # besides index and delta there are at most a null finish reason and null log probabilities
+            and len(raw) == 2 + (raw.get("finish_reason", 0) is None) + (raw.get("logprobs", 0) is None)
+        ):
+            content = delta.get("content")
+            if content.__class__ is str and content:
+                part = choice.plain_text
+                if (
+                    part is not None
+                    and part.is_open
+                    and "<" not in content
+                    and (len(delta) == 1 or _DELTA_EXTRAS.isdisjoint(delta))
+                ):
+                    self._text(part, content)
+                    return
+            elif not content and self._plain_delta(choice, delta):
+                return
+        self._any_choice(index, raw, delta)
+
+    def _plain_delta(self, choice: Choice, delta: dict[str, Any]) -> bool:
+        """More thought or more arguments and nothing else; False where anything needs a decision."""
+        if len(delta) == 1:
+            calls = delta.get("tool_calls")
+            if calls.__class__ is list:
+                return choice.plain_calls(calls)
+        thought = delta.get("reasoning_content")
+        other = delta.get("reasoning")
+        if (thought and other) or not _BESIDE_THOUGHT.isdisjoint(delta):
+            return False
+        thought = thought or other
+        part = choice.plain_thought
+        if thought.__class__ is not str or part is None or not part.is_open:
+            return False
+        self._state.parts.reasoning(part, thought)
+        return True
+
+    def _any_choice(self, index: Any, raw: dict[str, Any], delta: Any) -> None:
+        """A choice that may hold anything."""
+        choice = self._find_choice(index)
+        if choice is None:
             return
         choice.provisional_word = None
-        delta = raw.get("delta")
-        logprobs = raw.get("logprobs")
-        if logprobs:
-            logprobs = _logprobs(logprobs)
         word = raw.get("finish_reason")
+        logprobs = _logprobs(raw.get("logprobs"))
         if delta.__class__ is dict:
-            content = delta.get("content")
-            if (
-                content.__class__ is str
-                and choice.is_plain
-                and word is None
-                and (len(delta) == 1 or _DELTA_EXTRAS.isdisjoint(delta))
-                and "<" not in content
-                and "◁" not in content
-            ):
-                if content:
-                    choice.text(content, logprobs)
-            else:
-                self._delta(choice, delta, logprobs, ends=is_word(word))
+            self._delta(choice, delta, logprobs, ends=is_word(word))
         if not _CHOICE_EXTRAS.isdisjoint(raw):
             self._choice_extras(choice, raw, logprobs)
         if word is not None:
             self._word(choice, word)
+        choice.find_plain_ways()
 
     def _find_choice(self, index: object) -> Choice | None:
         """The choice of an index, which may be missing, null or text; a new one is opened."""
@@ -178,7 +242,7 @@ class ChatWire:
         if content is None or isinstance(content, str):
             if content and _is_flagged(told.get("extra_content")):
                 choice.flagged_thought(content)
-            elif content and (ends or choice.word.raw) and choice.repeats_all_text(content):
+            elif content and ends and choice.word.raw is None and choice.repeats_all_text(content):
                 self._state.repair("text-cumulative", "the finish chunk repeats all the text")
             else:
                 choice.content(content or "", logprobs)
@@ -240,7 +304,7 @@ class ChatWire:
         }
         seen = self._messages.get(choice.index)
         if seen is None:
-            seen = self._messages[choice.index] = Seen()
+            seen = self._messages[choice.index] = [[]]
             if not choice.has_structured_thought:
                 self._thought(choice, told)
         content = message.get("content")
@@ -248,35 +312,16 @@ class ChatWire:
             if content:
                 self._state.repair("message-repeated", "a whole message stands beside deltas")
         elif isinstance(content, str):
-            missing = seen.missing(content)
-            if missing:
-                seen.add(missing)
-                choice.content(missing)
-            elif missing is None:
+            if rest := missing(seen, content):
+                seen[0].append(rest)
+                choice.content(rest)
+            elif rest is None:
                 self._state.repair("message-repeated", "a message differs from what came before")
-        elif content and not seen.size:
+        elif content and not seen[0]:
             self._content(choice, content, None, told, ends=False)
         if isinstance(calls := told.get("tool_calls"), list):
             told["tool_calls"] = calls[len(choice.tools.calls) :]
         self._told(choice, told)
-
-    def _chunk_extras(self, payload: dict[str, Any]) -> None:
-        extras = {key: payload[key] for key in _CHUNK_EXTRAS if payload.get(key)}
-        if not extras or extras == self._last_extras:
-            return
-        self._last_extras = extras
-        choice = self._choices.get(0)
-        prose = self._state.parts.prose(0)
-        part = prose.number if choice is not None and prose is not None and prose.kind == "text" else None
-        self._state.cite(list(read_citations(extras, part, 0)))
-        if facts := {key: extras[key] for key in _CHUNK_METADATA if key in extras}:
-            self._state.metadata(facts)
-        if isinstance(groq := extras.get("x_groq"), dict):
-            self._state.see_usage(groq.get("usage"))
-            if error := groq.get("error"):
-                self._error(error)
-        if failed_status(extras.get("base_resp")):
-            self._error({"base_resp": extras["base_resp"]})
 
     def _error(self, error: Any) -> None:
         """An error beside choices: nothing, empty and all-empty objects are none."""
@@ -320,8 +365,7 @@ class ChatWire:
         for choice in self._choices.values():
             if not choice.was_opened:
                 continue
-            answerable = sum(call.is_answerable for call in choice.tools.calls)
-            reason = choice.reason(failed=status == "failed", completed=status == "completed", answerable=answerable)
+            reason = choice.reason(status)
             meaning = choice.word.meaning
             if meaning is not None and meaning.reason == "tool_calls" and reason == "stop":
                 self._state.repair("finish-without-calls", "the finish word promises tool calls, but none came")

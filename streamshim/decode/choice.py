@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..events import FinishReason, ReasoningKind
+from ..events import EndStatus, FinishReason, ReasoningKind
 from .finish import FinishWord
 from .media import Audio, emit_image
 from .parts import Part
 from .reasoning_fields import Thought
 from .reasoning_tags import Piece, TagSplitter
-from .snapshots import Seen
+from .snapshots import Digest, Pieces, missing, size_of
 from .stream_state import StreamState
 from .tool_routing import ToolCallRouter
 
 CUMULATIVE_LENGTH = 20
 """A delta that repeats all the text so far is a repeat from this length on; shorter ones may be meant ("ha", "haha")."""
+CUMULATIVE_ENTRY_LENGTH = 8
+"""The same for an entry that names itself by id and index, which says more than its length does."""
 
 
 class Choice:
@@ -27,30 +29,43 @@ class Choice:
         self.tools = ToolCallRouter(state, index)
         self.word = FinishWord()
         self.provisional_word: str | None = None
-        self.text_part: Part | None = None
-        self.text_size = 0
         self.has_structured_thought = False
         self.had_delta: set[str] = set()
         """The kinds that deltas brought: a whole `message` adds only the others."""
-        self.is_plain = False
-        """Text may go straight into the open text part."""
+        self.plain_text: Part | None = None
+        """The part that text may go straight into, as long as it is open."""
+        self.plain_thought: Part | None = None
+        """The same for structured thought."""
         self._state = state
         self._parts = state.parts
         self._tags = TagSplitter(state.reasoning_tags, state.repair)
         self._field_tags: TagSplitter | None = None
+        self._text_part: Part | None = None
         self._reasoning_part: Part | None = None
         self._text_parts: list[Part] = []
         self._held_logprobs: list[Any] | None = None
-        self._entries: dict[tuple[object, object], Seen] = {}
+        self._entries: dict[tuple[object, object], list[Pieces]] = {}
         self._encrypted: set[str] = set()
         self._audio: Audio | None = None
+
+    def find_plain_ways(self) -> None:
+        """After anything unusual: may the next delta of text or thought go straight into the open part?"""
+        part = self._parts.prose(self.index)
+        self.plain_text = self.plain_thought = None
+        if part is None or self.provisional_word is not None or self._held_logprobs:
+            return
+        if part is self._text_part and self._tags.is_text:
+            self.plain_text = part
+        elif part is self._reasoning_part and self.has_structured_thought and not self._tags.compares_thought:
+            if self._field_tags is not None and self._field_tags.is_text:
+                self.plain_thought = part
 
     # -- text ---------------------------------------------------------------------------------------------------------
 
     def content(self, content: str, logprobs: list[Any] | None = None) -> None:
         """More content, which may hold tagged thought."""
         tags = self._tags
-        if tags.flows or (tags.is_text and "<" not in content and "◁" not in content):
+        if tags.flows or (tags.is_text and "<" not in content):
             self.text(content, logprobs)
             return
         self._sort(tags.feed(content), logprobs)
@@ -73,13 +88,11 @@ class Choice:
             if logprobs:
                 self._hold_logprobs(logprobs)
             return
-        part = self.text_part
+        part = self._text_part
         if part is None or not part.is_open:
             self.tools.settle()
-            part = self.text_part = self._parts.start_text(self.index)
+            part = self._text_part = self._parts.start_text(self.index)
             self._text_parts.append(part)
-            self.is_plain = self._tags.is_text
-        self.text_size += len(text)
         if self._held_logprobs:
             logprobs = self._held_logprobs + (logprobs or [])
             self._held_logprobs = None
@@ -88,17 +101,10 @@ class Choice:
     def _hold_logprobs(self, logprobs: list[Any]) -> None:
         """Half a character has log probabilities but no text yet: they go with the next delta."""
         self._held_logprobs = (self._held_logprobs or []) + logprobs
-        self.is_plain = False
 
     def repeats_all_text(self, text: str) -> bool:
         """Whether the text is all that was said so far, once more."""
-        if len(text) != self.text_size or len(text) < CUMULATIVE_LENGTH:
-            return False
-        return "".join(part.text() or "" for part in self._text_parts) == text
-
-    def all_text(self) -> str:
-        """All text of this choice, where it is kept."""
-        return "".join(part.text() or "" for part in self._text_parts)
+        return len(text) >= CUMULATIVE_LENGTH and "".join(part.text() or "" for part in self._text_parts) == text
 
     def refusal(self, text: str) -> None:
         """More of a refusal."""
@@ -143,11 +149,11 @@ class Choice:
         """The words without what an entry repeats of itself, or of all the thought before its signature."""
         text = thought.text
         if thought.entry is not None and text:
-            seen = self._entries.setdefault(thought.entry, Seen())
-            if CUMULATIVE_LENGTH <= seen.size < len(text) and text.startswith(seen.text()):
+            seen = self._entries.setdefault(thought.entry, [Digest()])
+            if CUMULATIVE_ENTRY_LENGTH <= size_of(seen) < len(text) and (rest := missing(seen, text)) is not None:
                 self._state.repair("reasoning-cumulative", "a reasoning entry repeats all its words so far")
-                text = text[seen.size :]
-            seen.add(text)
+                text = rest
+            seen[0].append(text)
         if thought.signature and text and text == self._thought_so_far():
             self._state.repair("reasoning-mirrored-fields", "the entry with the signature repeats the thought")
             return ""
@@ -197,19 +203,20 @@ class Choice:
         before = len(self.tools.calls)
         self.tools.read(entries)
         if len(self.tools.calls) > before:
-            self.is_plain = False
             self._tags.after_tool_call()
+
+    def plain_calls(self, entries: list[Any]) -> bool:
+        """More arguments of one call that has started; False where the entries say more than that."""
+        return len(entries) == 1 and self.tools.read_plainly(entries[0])
 
     def function_call(self, function_call: dict[str, Any]) -> None:
         """The deprecated form of a tool call."""
         self.tools.read_legacy(function_call)
-        self.is_plain = False
         self._tags.after_tool_call()
 
     def image(self, address: str) -> None:
         """A whole image."""
         self.tools.settle()
-        self.is_plain = False
         emit_image(self._parts, self.index, address)
 
     def audio(self, audio: dict[str, Any]) -> None:
@@ -249,9 +256,9 @@ class Choice:
         """Whether it had a part, or a finish word."""
         return self.word.raw is not None or bool(self.tools.calls) or self.index in self._parts.choices
 
-    def reason(self, *, failed: bool, completed: bool, answerable: int) -> FinishReason | None:
-        """The unified finish reason."""
-        return self.word.reason(calls_to_answer=answerable > 0, failed=failed, completed=completed)
+    def reason(self, status: EndStatus) -> FinishReason | None:
+        """The unified finish reason, once the calls have ended."""
+        return self.word.reason(status, calls_to_answer=any(call.is_answerable for call in self.tools.calls))
 
 
 def _no_repair(quirk: str, detail: str) -> None:

@@ -37,7 +37,8 @@ def read_citation(entry: Any, part: int | None, choice: int) -> Citation | None:
     kind = entry.get("type")
     if isinstance(kind, str) and isinstance(nested := entry.get(kind), dict):
         inner = nested
-    url, title = _text(inner, _URL), _text(inner, _TITLE)
+    url = _text(inner, _URL)
+    title = _text(inner, _TITLE) or (inner["title"] if inner.get("title") == "" else None)
     file_id = _text(inner, ("file_id",))
     if not url and not file_id and not (title and isinstance(kind, str)):
         return None
@@ -46,7 +47,7 @@ def read_citation(entry: Any, part: int | None, choice: int) -> Citation | None:
         part,
         choice,
         url,
-        title or (file_id if not url else None),
+        title if title is not None else file_id if not url else None,
         start if isinstance(start, int) else None,
         end if isinstance(end, int) else None,
         _text(inner, _CITED),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ..errors import ErrorInfo
@@ -86,6 +86,8 @@ class StreamDecoder:
         self._closing = False
         self._document_cut = False
         self._unused: list[bytes] = []
+        self._open_wire: tuple[ChatWire | None, Mapping[str, Callable[[dict[str, Any]], None]] | None] = (None, None)
+        """Where frames may go straight to, once the stream has started: the chat wire, or handlers by event type."""
 
     # -- what can be asked --------------------------------------------------------------------------------------------
 
@@ -122,28 +124,31 @@ class StreamDecoder:
             self._unused.append(bytes(data))
             return []
         repairs = self._state.repairs
-        chat = self._chat if self._started and not self._raw else None
+        chat, delta_handlers = self._open_wire
         for event, body in self._framer.feed(bytes(data)):
-            if chat is None or body is None:
-                self._frame(event, body)
-                if self.end is not None:
-                    self._unused.append(self._framer.unread())
-                    break
-                chat = self._chat if self._started and not self._raw else None
-                continue
             try:
-                payload = loads(body)
+                payload = loads(body) if body is not None else None
             except ValueError:
-                self._frame(event, body)
-                continue
-            if payload.__class__ is dict and "choices" in payload:
-                repairs.frame += 1
-                try:
-                    chat.chunk(payload)
-                except TooManyPartsError:
-                    self._too_many_parts()
-            else:
-                self._frame(event, body)
+                payload = None
+            if payload.__class__ is dict:
+                read = None
+                if chat is not None:
+                    if "choices" in payload:
+                        read = chat.chunk
+                elif delta_handlers is not None and (name := payload.get("type")).__class__ is str:
+                    read = delta_handlers.get(name)
+                if read is not None:
+                    repairs.frame += 1
+                    try:
+                        read(payload)
+                    except TooManyPartsError:
+                        self._too_many_parts()
+                    continue
+            self._frame(event, body)
+            chat, delta_handlers = self._open_wire
+            if self.end is not None:
+                self._unused.append(self._framer.unread())
+                break
         return self._taken()
 
     def feed_payload(self, payload: Any, event: str | None = None) -> list[Event]:
@@ -191,11 +196,13 @@ class StreamDecoder:
                 state.repair(event.quirk, event.detail)
         elif body is not None:
             state.repairs.frame += 1
-            name = event.decode("utf-8", "replace").strip() or None if event is not None else None
+            name = event.decode("utf-8", "replace")[6:].strip() or None if event is not None else None
             if self._raw:
                 state.out.append(RawFrame(name, body.removeprefix(b" ").decode("utf-8", "replace")))
             self._body(body, name)
         self._try_start()
+        if self._started and not self._raw:
+            self._open_wire = (self._chat, self._responses.delta_handlers if self._responses is not None else None)
 
     def _body(self, body: bytes, event: str | None) -> None:
         """The data of a frame: JSON, nearly JSON, or a word."""
@@ -258,8 +265,9 @@ class StreamDecoder:
         elif wire == "responses" and self._chat is None:
             self._responses_event(payload, name)
         elif wire == "response_body" and self._chat is None:
-            self._responses_wire().body(payload)
-            self._finish(error=None, cancelled=False)
+            self._responses_wire().body(payload, cut=self._document_cut)
+            if not self._document_cut:
+                self._finish(error=None, cancelled=False)
         elif name in KEEPALIVES or event in KEEPALIVES:
             return
         elif error := find_error(payload, named=event == "error"):
@@ -378,7 +386,7 @@ class StreamDecoder:
             status = self._chat.status(cancelled=cancelled, trusted=trusted)
             return "truncated" if self._document_cut and status == "completed" else status
         if self._responses is not None and self._responses.status is not None:
-            return "truncated" if self._document_cut else self._responses.status
+            return self._responses.status
         if state.truncated_by_encoder:
             return "truncated"
         if state.has_failed:

@@ -60,6 +60,8 @@ def _is_error(payload: dict[str, Any]) -> bool:
     header = payload.get("header")
     if isinstance(header, dict) and header.get("code") and _text(header.get("message")):
         return True
+    if _text(payload.get("message")) and _text(payload.get("code")):
+        return True
     if "type" in payload or "object" in payload:
         return False
     if payload.get("code") not in (None, 0, "0", 200, "200", "") and _message(payload):

@@ -76,12 +76,14 @@ class FinishWord:
             self.raw, self.meaning = word, said
         return before is None or before is said
 
-    def reason(self, *, calls_to_answer: bool, failed: bool, completed: bool) -> FinishReason | None:
+    def reason(self, status: EndStatus, *, calls_to_answer: bool) -> FinishReason | None:
         """The unified reason: calls to answer turn a stop into tool_calls, and their absence the other way round."""
         if self.meaning is None:
-            if failed:
+            if status == "failed":
                 return "error"
-            return "tool_calls" if calls_to_answer and completed else None
+            return "tool_calls" if calls_to_answer and status == "completed" else None
+        if status in ("failed", "cancelled"):
+            return self.meaning.reason
         if self.meaning is _STOP and calls_to_answer:
             return "tool_calls"
         if self.meaning is _TOOL_CALLS and not calls_to_answer:

@@ -10,6 +10,7 @@ from .citations import read_citation
 from .hosted_tools import announced_kind, final_kind, has_own_input, input_of, name_of
 from .items import Item, Items, Slot, SlotKind
 from .parts import Part
+from .snapshots import is_suffix, missing, size_of
 from .stream_state import StreamState
 from .tool_calls import Call
 from .tool_routing import usable
@@ -35,7 +36,7 @@ class ItemReader:
         part = slot.part
         if part is None or not part.is_open:
             part = slot.part = self._start(slot)
-        slot.seen.add(delta)
+            slot.streamed.append(part.pieces)
         if slot.kind == "text":
             self._parts.text(part, delta, logprobs or None)
         elif slot.kind == "refusal":
@@ -56,12 +57,12 @@ class ItemReader:
         """The whole of a content part, once more: what is missing is told."""
         if not isinstance(whole, str) or not whole:
             return
-        missing = slot.seen.missing(whole)
-        if missing:
-            if slot.seen.size:
+        rest = missing(slot.streamed, whole)
+        if rest:
+            if size_of(slot.streamed):
                 self._state.repair("snapshot-longer", "a repeated text is longer than its deltas")
-            self.say(slot, missing)
-        elif missing is None and not slot.seen.is_suffix_of(whole):
+            self.say(slot, rest)
+        elif rest is None and not is_suffix(slot.streamed, whole):
             self._state.repair("snapshot-differs", "a repeated text differs from its deltas, which stay")
 
     @staticmethod
@@ -113,14 +114,14 @@ class ItemReader:
                     return
                 item = self.items.new(_type(raw), usable(raw.get("id")), None)
                 item.matched = True
-            if not item.done or item.family in ("message", "reasoning"):
-                self._close(item, raw, _type(raw))
+            self._close(item, raw, _type(raw))
 
     def _close(self, item: Item, raw: dict[str, Any], item_type: str) -> None:
         already, item.done = item.done, True
         if item.family == "call":
             if not already:
                 self._close_call(item, raw, item_type)
+            self._picture(item, raw)
             return
         self._content(item, raw)
         if item.family == "reasoning" and not already:
@@ -143,18 +144,19 @@ class ItemReader:
         for member in ("summary", "content"):
             shown = raw.get(member)
             taken: dict[str, int] = {}
-            for part in shown if isinstance(shown, list) else [{"text": shown}] if isinstance(shown, str) else ():
+            parts = shown if isinstance(shown, list) else [{"text": shown}] if isinstance(shown, str) else []
+            for index, part in enumerate(parts):
                 if isinstance(part, dict):
-                    self._show(item, part, taken, summary=member == "summary")
+                    self._show(item, part, index, taken, summary=member == "summary")
 
-    def _show(self, item: Item, part: dict[str, Any], taken: dict[str, int], *, summary: bool) -> None:
+    def _show(self, item: Item, part: dict[str, Any], index: int, taken: dict[str, int], *, summary: bool) -> None:
         kind = self.part_kind(item, part, summary=summary)
         if kind is None:
             return
         position = taken.get(kind, 0)
         taken[kind] = position + 1
         slots = item.slots_of(kind)
-        slot = slots[position] if position < len(slots) else item.slot(kind, None, announced=True)
+        slot = slots[position] if position < len(slots) else item.slot(kind, index, announced=True)
         self.complete(slot, part.get("refusal" if kind == "refusal" else "text"))
         self.cite(slot, part)
 
@@ -202,27 +204,31 @@ class ItemReader:
         if pending is not None and pending.name:
             pending.start()
 
-    def input_event(self, payload: dict[str, Any], item_type: str, action: str) -> None:
-        """A piece of a call's input, or all of it once more."""
-        item = self.items.find(payload, item_type)
-        if action == "delta":
-            delta = payload.get("delta")
-            if isinstance(delta, dict):
-                delta = dumps(delta)
-            if isinstance(delta, str) and delta:
-                call = item.call or self._call(item, {}, item_type)
-                self._feed(item, call, delta)
-            return
-        call = self._call(item, {"name": payload.get("name")}, item_type)
-        whole = payload.get("arguments", payload.get("input", payload.get("code")))
-        self._complete_input(item, call, whole)
+    def input_delta(self, payload: dict[str, Any], item_type: str) -> None:
+        """A piece of a call's input."""
+        delta = payload.get("delta")
+        if isinstance(delta, dict):
+            delta = dumps(delta)
+        if isinstance(delta, str) and delta:
+            item = self.items.find(payload, item_type)
+            call = item.call or self._call(item, {}, item_type)
+            if item.seed or not item.streamed:
+                self._begin_input(item, call, delta)
+            call.add(delta)
 
-    def _feed(self, item: Item, call: Call, delta: str) -> None:
+    def input_done(self, payload: dict[str, Any], item_type: str) -> None:
+        """All of a call's input, once more."""
+        item = self.items.find(payload, item_type)
+        call = self._call(item, {"name": payload.get("name")}, item_type)
+        self._complete_input(item, call, payload.get("arguments", payload.get("input", payload.get("code"))))
+
+    @staticmethod
+    def _begin_input(item: Item, call: Call, delta: str) -> None:
+        """The first delta: arguments that came with the announcement count, unless it starts them over."""
         seed, item.seed = item.seed, ""
         item.streamed = True
         if seed and not (seed.startswith(delta) or delta.startswith(seed)):
             call.add(seed)
-        call.add(delta)
 
     def _complete_input(self, item: Item, call: Call, whole: Any) -> None:
         """The whole input, once more: what is missing is told, what differs is not."""
@@ -238,8 +244,8 @@ class ItemReader:
             return
         seen = call.seen_text()
         if whole.startswith(seen):
-            if missing := whole[len(seen) :]:
-                call.add(missing)
+            if rest := whole[len(seen) :]:
+                call.add(rest)
         elif seen.strip() != whole.strip():
             self._state.repair("snapshot-differs", f"the arguments of {call.name!r} differ from their deltas, which stay")
 
@@ -262,31 +268,33 @@ class ItemReader:
             self._progress(call, "failed" if failed else status if isinstance(status, str) else "completed", raw)
         call.kind, started_as = final_kind(raw, call.kind), call.kind
         call.end(cut=False, started_as=started_as)
-        self._picture(item, raw)
 
     def _picture(self, item: Item, raw: dict[str, Any]) -> None:
-        """The result of an image generation, as one media part."""
+        """The result of an image generation, as one media part; it stays open, as the terminal event may show more."""
         result = raw.get("result")
         if item.type != "image_generation_call" or not isinstance(result, str) or not result:
             return
-        picture_format = raw.get("output_format")
-        part = self._parts.start_media(_CHOICE, item.id, f"image/{picture_format if picture_format else 'png'}")
-        self._parts.media(part, result, None)
-        self._parts.end_media(part, result, None, None)
+        if item.media is None:
+            picture_format = raw.get("output_format")
+            media_type = f"image/{picture_format if isinstance(picture_format, str) and picture_format else 'png'}"
+            item.media = self._parts.start_media(_CHOICE, item.id, media_type)
+        if rest := missing([item.media.pieces], result):
+            self._parts.media(item.media, rest, None)
 
     def progress(self, payload: dict[str, Any], family: str, action: str) -> None:
         """A tool moves on: `<item type>.<status>`, or a stream of its own (`shell_call_command.delta`)."""
-        if family.startswith("shell_call_output"):
-            item_type = "shell_call"
+        stem, is_call, stream = family.partition("_call")
+        if stream.startswith("_output"):
+            output = self.items.known(payload)
+            item = self.items.by_call_id(output.call_id) if output is not None else None
+            if item is None:
+                return
         else:
-            stem = family.split("_call", 1)[0]
-            item_type = family if family == "mcp_list_tools" else f"{stem}_call"
-        item = self.items.find(payload, item_type)
-        call = self._call(item, {}, item_type)
+            item = self.items.find(payload, stem + is_call)
+        call = self._call(item, {}, item.type)
         call.start()
-        streams = family != item_type
         data = {key: value for key, value in payload.items() if key not in ("type", "sequence_number")}
-        self._progress(call, "delta" if streams and action == "delta" else action, data)
+        self._progress(call, action, data)
 
     def _progress(self, call: Call, status: str, data: Any) -> None:
         if call.part is not None:
@@ -300,6 +308,8 @@ class ItemReader:
         answerable = 0
         for item in self.items.all:
             call = item.call
+            if item.media is not None and item.media.is_open:
+                self._parts.end_media(item.media, item.media.text(), None, None)
             if call is None:
                 continue
             if not item.done:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from ..json_codec import clean
 from .limits import MAX_ITEMS
 from .parts import Part
-from .snapshots import Seen
+from .snapshots import Pieces, is_suffix, missing, size_of
 from .tool_calls import Call
 from .tool_routing import usable, whole_number
 
@@ -29,15 +29,16 @@ def family_of(item_type: str) -> Family:
 class Slot:
     """One content part or summary part of an item. It outlives its event part, which other prose may close."""
 
-    __slots__ = ("closed", "item", "key", "kind", "part", "seen")
+    __slots__ = ("closed", "item", "key", "kind", "part", "streamed")
 
     def __init__(self, item: Item, kind: SlotKind, key: int | None) -> None:
         """`key`: content_index or summary_index, where the wire gives one."""
         self.item = item
         self.kind: SlotKind = kind
         self.key = key
-        self.seen = Seen()
         self.part: Part | None = None
+        self.streamed: list[Pieces] = []
+        """What was told of it, by the parts it was told in."""
         self.closed = False
 
 
@@ -47,12 +48,14 @@ class Item:
     __slots__ = (
         "announced",
         "call",
+        "call_id",
         "done",
         "encrypted",
         "family",
         "id",
         "index",
         "matched",
+        "media",
         "phase",
         "seed",
         "slots",
@@ -73,6 +76,8 @@ class Item:
         self.encrypted: str | None = None
         self.slots: list[Slot] = []
         self.call: Call | None = None
+        self.call_id: str | None = None
+        self.media: Part | None = None
         self.seed = ""
         """Arguments that came with the announcement: they count unless the first delta starts them over."""
         self.streamed = False
@@ -110,7 +115,9 @@ class Item:
             if isinstance(part, dict) and isinstance(text := part.get("text", part.get("refusal")), str)
         ]
         return all(
-            any(s.seen.missing(text) is not None or s.seen.is_suffix_of(text) for text in shown) for s in self.slots
+            any(missing(slot.streamed, text) is not None or is_suffix(slot.streamed, text) for text in shown)
+            for slot in self.slots
+            if size_of(slot.streamed)
         )
 
 
@@ -230,8 +237,10 @@ class Items:
         if (id := usable(raw.get("id"))) is not None:
             self._by_id.setdefault(id, item)
             item.id = item.id or clean(id)
-        if (call_id := usable(raw.get("call_id"))) is not None and item.family == "call":
-            self._by_call_id.setdefault(call_id, item)
+        if (call_id := usable(raw.get("call_id"))) is not None:
+            item.call_id = item.call_id or call_id
+            if item.family == "call":
+                self._by_call_id.setdefault(call_id, item)
 
     def _open(self, family: Family) -> list[Item]:
         return [item for item in self.all if not item.done and item.family == family]

@@ -31,6 +31,7 @@ from ..events import (
 )
 from ..json_codec import clean
 from .limits import MAX_OPEN_PARTS
+from .snapshots import Digest
 
 PartKind = Literal["text", "reasoning", "refusal", "tool_call", "media"]
 REPLACEMENT = "\ufffd"
@@ -52,14 +53,14 @@ class Part:
         self.kind = kind
         self.id: str | None = None
         self.is_open = True
-        self.pieces: list[str] | None = [] if collect else None
+        self.pieces: list[str] | Digest = [] if collect else Digest()
         self.half = ""
         self.thought: tuple[ReasoningKind, str | None, str | None] = ("raw", None, None)
         self.call: tuple[str, str, ToolKind] = ("", "", "function")
 
     def text(self) -> str | None:
         """All deltas so far, or None where they are not kept."""
-        return None if self.pieces is None else "".join(self.pieces)
+        return None if isinstance(self.pieces, Digest) else "".join(self.pieces)
 
 
 class Parts:
@@ -120,7 +121,7 @@ class Parts:
         is_prose = kind in ("text", "reasoning", "refusal")
         if (is_prose or self.exclusive) and choice in self._prose:
             self.end(self._prose[choice])
-        part = Part(self.count, choice, kind, self._collect or kind == "tool_call")
+        part = Part(self.count, choice, kind, self._collect or kind in ("tool_call", "media"))
         part.id = id
         self.count += 1
         self.choices.add(choice)
@@ -137,8 +138,7 @@ class Parts:
             delta = self._join_halves(part, delta)
             if not delta:
                 return
-        if part.pieces is not None:
-            part.pieces.append(delta)
+        part.pieces.append(delta)
         self.out.append(TextDelta(delta, part.number, part.choice, logprobs))
 
     def reasoning(self, part: Part, delta: str) -> None:
@@ -147,28 +147,27 @@ class Parts:
             delta = self._join_halves(part, delta)
             if not delta:
                 return
-        if part.pieces is not None:
-            part.pieces.append(delta)
+        part.pieces.append(delta)
         self.out.append(ReasoningDelta(delta, part.number, part.choice))
 
     def refusal(self, part: Part, delta: str) -> None:
         """More of a refusal."""
         if self.careful and not (delta := self._join_halves(part, delta)):
             return
-        if part.pieces is not None:
-            part.pieces.append(delta)
+        part.pieces.append(delta)
         self.out.append(RefusalDelta(delta, part.number, part.choice))
 
     def arguments(self, part: Part, delta: str) -> None:
         """More of a call's arguments, kept whatever `collect` says."""
         if self.careful and not (delta := self._join_halves(part, delta)):
             return
-        if part.pieces is not None:
-            part.pieces.append(delta)
+        part.pieces.append(delta)
         self.out.append(ToolCallDelta(delta, part.number, part.choice))
 
     def media(self, part: Part, data: str | None, transcript: str | None) -> None:
-        """More of an image or audio."""
+        """More of an image or audio; its data is kept."""
+        if data:
+            part.pieces.append(data)
         self.out.append(MediaDelta(part.number, part.choice, data, transcript))
 
     def _join_halves(self, part: Part, delta: str) -> str:
@@ -222,8 +221,7 @@ class Parts:
         if not part.half:
             return
         part.half = ""
-        if part.pieces is not None:
-            part.pieces.append(REPLACEMENT)
+        part.pieces.append(REPLACEMENT)
         number, choice = part.number, part.choice
         if part.kind == "text":
             self.out.append(TextDelta(REPLACEMENT, number, choice))

@@ -60,6 +60,11 @@ class TagSplitter:
         """Whether content that holds no tag character passes through as text."""
         return self._state == "text" and not self._orphan_tail
 
+    @property
+    def compares_thought(self) -> bool:
+        """Whether structured thought must be told to it: tagged content may be its mirror."""
+        return self._state == "thought"
+
     def after_tool_call(self) -> None:
         """Behind a tool call a tag may open again."""
         if self._state == "text" and not self._is_off:
@@ -189,7 +194,7 @@ class TagSplitter:
 
     def _look_for_orphan(self, text: str) -> None:
         """It is too late to call the text thought, but not to say so."""
-        if not self._orphan_tail and "<" not in text and "◁" not in text:
+        if not self._orphan_tail and "<" not in text:
             return
         text = self._orphan_tail + text
         self._orphan_tail = text[len(text) - _tag_beginning(_CLOSERS, text) :]

@@ -16,8 +16,9 @@ from .error_body import read_error
 from .finish import meaning
 from .hosted_tools import INPUT_EVENTS
 from .item_reader import ItemReader
-from .items import Slot, SlotKind
+from .items import SlotKind
 from .media import Audio
+from .parts import Part
 from .stream_state import StreamState
 from .tool_routing import whole_number
 
@@ -49,20 +50,22 @@ class ResponsesWire:
         self._reader = ItemReader(state)
         self._audio: Audio | None = None
         self._last_key: tuple[Any, Any, Any] | None = None
-        self._last_slot: Slot | None = None
+        self._last_part: Part | None = None
+        self._text = state.parts.text
         self._raw_reason: str | None = None
         self._is_body = False
-        self._handlers: dict[str, Callable[[dict[str, Any]], None]] = {"response.output_text.delta": self._text_delta}
+        self.delta_handlers: dict[str, Callable[[dict[str, Any]], None]] = {
+            **{f"response.{family}.delta": self._prose_delta(prose) for family, prose in _PROSE.items()},
+            **{f"response.{family}.delta": self._input_delta(item_type) for family, item_type in INPUT_EVENTS.items()},
+            "response.output_text.delta": self._text_delta,
+        }
+        """What reads the deltas, by event type: most of a stream, and nothing in it ends one."""
 
     # -- events -------------------------------------------------------------------------------------------------------
 
     def event(self, payload: dict[str, Any], name: str) -> None:
         """One event; `name` is its type."""
-        handler = self._handlers.get(name)
-        if handler is None:
-            handler = self._handlers[name] = self._handler(name)
-            if len(self._handlers) > 1_000:  # names are the sender's: none is kept beyond what a wire has
-                self._handlers.clear()
+        handler = self.delta_handlers.get(name) or self._handler(name)
         handler(payload)
 
     def _handler(self, name: str) -> Callable[[dict[str, Any]], None]:
@@ -85,7 +88,7 @@ class ResponsesWire:
         if prose := _PROSE.get(family) or self._vendor_prose(family):
             return self._prose_delta(prose) if action == "delta" else self._prose_done(prose)
         if item_type := INPUT_EVENTS.get(family):
-            return lambda payload: self._reader.input_event(payload, item_type, action)
+            return lambda payload: self._reader.input_done(payload, item_type)
         if "_call" in family or family == "mcp_list_tools":
             return lambda payload: self._reader.progress(payload, family, action)
         if family in _SILENT:
@@ -113,22 +116,17 @@ class ResponsesWire:
     # -- prose --------------------------------------------------------------------------------------------------------
 
     def _text_delta(self, payload: dict[str, Any]) -> None:
-        """The hot path: more of the text that was spoken of last."""
+        """More text, mostly of the part that was spoken of last."""
         delta = payload.get("delta")
         key = (payload.get("item_id"), payload.get("output_index"), payload.get("content_index"))
-        slot = self._last_slot
-        if slot is None or key != self._last_key or delta.__class__ is not str or not delta:
-            self._cold_text_delta(payload, delta, key)
-            return
-        self._reader.say(slot, delta, payload.get("logprobs"))
-
-    def _cold_text_delta(self, payload: dict[str, Any], delta: Any, key: tuple[Any, Any, Any]) -> None:
-        if not isinstance(delta, str) or not (delta or payload.get("logprobs")):
-            return
-        item = self._reader.items.find(payload, "message")
-        slot = item.slot("text", whole_number(payload.get("content_index")))
-        self._last_key, self._last_slot = key, slot
-        self._reader.say(slot, delta, payload.get("logprobs"))
+        part = self._last_part
+        if part is not None and part.is_open and key == self._last_key and delta.__class__ is str and delta:
+            self._text(part, delta, payload.get("logprobs") or None)
+        elif isinstance(delta, str) and delta:
+            item = self._reader.items.find(payload, "message")
+            slot = item.slot("text", whole_number(payload.get("content_index")))
+            self._reader.say(slot, delta, payload.get("logprobs"))
+            self._last_key, self._last_part = key, slot.part
 
     def _prose_delta(self, prose: tuple[str, SlotKind, str, str]) -> Callable[[dict[str, Any]], None]:
         item_type, kind, index, _ = prose
@@ -140,6 +138,12 @@ class ResponsesWire:
             if isinstance(delta, str) and delta:
                 item = self._reader.items.find(payload, item_type)
                 self._reader.say(item.slot(kind, whole_number(payload.get(index))), delta)
+
+        return read
+
+    def _input_delta(self, item_type: str) -> Callable[[dict[str, Any]], None]:
+        def read(payload: dict[str, Any]) -> None:
+            self._reader.input_delta(payload, item_type)
 
         return read
 
@@ -218,8 +222,13 @@ class ResponsesWire:
         state.identify(response)
         state.see_usage(response.get("usage"))
 
-    def body(self, response: dict[str, Any]) -> None:
-        """A whole response as one JSON object."""
+    def body(self, response: dict[str, Any], *, cut: bool) -> None:
+        """A whole response as one JSON object; a `cut` one says nothing of how it ended."""
+        if cut:
+            self._lifecycle({"response": response})
+            for index, item in enumerate(response.get("output") or ()):
+                self._item_added({"item": item, "output_index": index})
+            return
         self._is_body = True
         self._terminal({"response": response}, "completed")
 
@@ -261,9 +270,11 @@ class ResponsesWire:
 
     def _failed(self, response: dict[str, Any]) -> None:
         error = response.get("error")
+        if self._state.errors:
+            return  # an `error` event came before: this is the same failure
         if error:
             self._state.error(read_error(error))
-        elif not self._state.errors:
+        else:
             self._state.error(ErrorInfo("vendor", "the response failed, and no error was given", code="server_error"))
 
     # -- the end ------------------------------------------------------------------------------------------------------

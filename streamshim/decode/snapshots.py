@@ -2,39 +2,65 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from hashlib import blake2b
 
 
-class Seen:
-    """Text that was streamed, kept in pieces and joined only where a snapshot asks."""
+class Digest:
+    """Stands where the pieces of a text would be kept: its length and hash are enough to know it again."""
 
-    __slots__ = ("_pieces", "size")
+    __slots__ = ("hash", "size")
 
     def __init__(self) -> None:
         """Nothing seen."""
-        self._pieces: list[str] = []
         self.size = 0
+        self.hash = blake2b(digest_size=16)
 
-    def add(self, text: str) -> None:
+    def append(self, text: str) -> None:
         """More was streamed."""
-        self._pieces.append(text)
         self.size += len(text)
+        self.hash.update(text.encode("utf-8", "surrogatepass"))
 
-    def text(self) -> str:
-        """All that was streamed."""
-        if len(self._pieces) > 1:
-            self._pieces = ["".join(self._pieces)]
-        return self._pieces[0] if self._pieces else ""
-
-    def missing(self, snapshot: str) -> str | None:
-        """What the snapshot has beyond the streamed text: "" if nothing, None if it tells something else."""
-        if not self.size:
-            return snapshot
-        if len(snapshot) < self.size:
-            return None if snapshot and not self.text().startswith(snapshot) else ""
-        return snapshot[self.size :] if snapshot.startswith(self.text()) else None
-
-    def is_suffix_of(self, snapshot: str) -> bool:
-        """Whether a resumed stream brought the end of what the snapshot shows whole."""
-        return bool(self.size) and snapshot.endswith(self.text())
+    def equals(self, text: str) -> bool:
+        """Whether the text is all that was streamed."""
+        return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest() == self.hash.digest()
 
 
+Pieces = list[str] | Digest
+
+
+def size_of(streamed: Iterable[Pieces]) -> int:
+    """How many characters were streamed."""
+    return sum(pieces.size if isinstance(pieces, Digest) else sum(map(len, pieces)) for pieces in streamed)
+
+
+def missing(streamed: list[Pieces], snapshot: str) -> str | None:
+    """What the snapshot has beyond the streamed text: "" if nothing, None if it tells something else."""
+    size = size_of(streamed)
+    if len(snapshot) >= size:
+        return snapshot[size:] if _equals(streamed, snapshot[:size]) else None
+    text = _text(streamed)
+    return None if text is None or not text.startswith(snapshot) else ""
+
+
+def is_suffix(streamed: list[Pieces], snapshot: str) -> bool:
+    """Whether a resumed stream brought the end of what the snapshot shows whole."""
+    size = size_of(streamed)
+    return 0 < size <= len(snapshot) and _equals(streamed, snapshot[len(snapshot) - size :])
+
+
+def _text(streamed: list[Pieces]) -> str | None:
+    """The streamed text, where it was kept."""
+    texts = ["".join(pieces) for pieces in streamed if not isinstance(pieces, Digest)]
+    return "".join(texts) if len(texts) == len(streamed) else None
+
+
+def _equals(streamed: list[Pieces], text: str) -> bool:
+    position = 0
+    for pieces in streamed:
+        size = size_of([pieces])
+        piece = text[position : position + size]
+        if not (pieces.equals(piece) if isinstance(pieces, Digest) else "".join(pieces) == piece):
+            return False
+        position += size
+    return position == len(text)

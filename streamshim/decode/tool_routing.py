@@ -30,6 +30,9 @@ def whole_number(value: object) -> int | None:
     return None
 
 
+_ENTRY_EXTRAS = frozenset(("custom", "extra_content", "provider_specific_fields"))
+
+
 class ToolCallRouter:
     """The calls of one choice of a chat stream."""
 
@@ -54,6 +57,23 @@ class ToolCallRouter:
                 entry = _decoded(entry)
             if isinstance(entry, dict):
                 self._entry(entry)
+
+    def read_plainly(self, entry: Any) -> bool:
+        """A bare fragment of a call that has started: index and argument text, no name, no other id."""
+        if entry.__class__ is not dict or not _ENTRY_EXTRAS.isdisjoint(entry):
+            return False
+        index, function = entry.get("index"), entry.get("function")
+        call = self._by_index.get(index) if index.__class__ is int else None
+        if call is None or call.part is None or function.__class__ is not dict:
+            return False
+        id, arguments = entry.get("id"), function.get("arguments")
+        if arguments.__class__ is not str or (id and id != call.call_id) or function.get("name"):
+            return False
+        if arguments:
+            call.add(arguments)
+            if call.split is not None:
+                self._split(call, index)
+        return True
 
     def read_legacy(self, function_call: dict[str, Any]) -> None:
         """The deprecated `function_call`, unless the same call came under its new name."""

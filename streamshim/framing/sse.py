@@ -32,7 +32,7 @@ class Notice:
 
 
 Frame = tuple["bytes | Notice | None", "bytes | None"]
-"""`(event, data)`: the event name as the wire has it, or None; the data. A notice stands as `(Notice, None)`."""
+"""`(event, data)`: the whole `event:` line, or None; the data. A notice stands as `(Notice, None)`."""
 
 _BOM = b"\xef\xbb\xbf"
 _DONE = b"[DONE]"
@@ -89,24 +89,29 @@ class Framer:
             yield from self._join_fragments(lines)
         self._lines = iter(lines)
         event, data = self._event, self._data
+        plain = self._document is None
+        several = self._event_size > 0
         for line in self._lines:
             if not line:
                 if data is not None:
-                    if self._event_size:
+                    if several:
                         self._data = data
                         yield from self._dispatch(event)
+                        several = False
                     else:
                         yield event, data
                     data = None
                 event = None
-            elif line.startswith(b"data:") and data is None and self._document is None:
+            elif plain and data is None and line.startswith(b"data:"):
                 data = line[5:]
-            elif line.startswith(b"event:") and self._document is None:
-                event = line[6:]
+            elif plain and line.startswith(b"event:"):
+                event = line
             else:
                 self._event, self._data = event, data
                 yield from self._line(line)
                 event, data = self._event, self._data
+                plain = self._document is None
+                several = self._event_size > 0
         self._event, self._data = event, data
         tail, self._tail = self._tail, b""
         if tail:
@@ -206,10 +211,10 @@ class Framer:
         if name == b"data":
             yield from self._add_data(value)
         elif name == b"event":
-            self._event = value
+            self._event = line
         elif name == b"error" and colon:
             yield Notice("error-field", "the SSE field `error:` carries an error"), None
-            self._event = b"error"
+            self._event = b"event:error"
             yield from self._add_data(value)
         elif not line or line.isspace():
             if self._data is not None:

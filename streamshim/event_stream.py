@@ -67,6 +67,7 @@ class EventStreamBase:
             self._error_body = bytearray()
         self._cause: BaseException | None = None
         self._left_early = False
+        self._is_over = False
         self._batch: list[Event] = []
         self._queue: Iterator[Event] = iter(self._batch)
         self._taken = 0
@@ -98,15 +99,18 @@ class EventStreamBase:
 
     def _serve(self, events: list[Event]) -> None:
         """Make a batch the next to be handed out; the one before it has been."""
-        self._keep_seen()
+        self._keep(self._batch[self._taken :] if self._taken else self._batch)
         self._batch, self._queue, self._taken = events, iter(events), 0
+        self._is_over = self._decoder.end is not None
 
     def _keep_seen(self) -> None:
-        """Keep for the collector what the reader has seen since the last time."""
+        """Keep for the collector what the reader has seen of the batch since the last time."""
         seen = len(self._batch) - length_hint(self._queue)
-        news = self._batch[self._taken : seen]
+        self._keep(self._batch[self._taken : seen])
         self._taken = seen
-        self._kept += news if self._collects else [event for event in news if event.type not in _UNCOLLECTED]
+
+    def _keep(self, events: list[Event]) -> None:
+        self._kept += events if self._collects else [event for event in events if event.type not in _UNCOLLECTED]
         if len(self._kept) > KEPT_EVENTS:
             self._collect()
 
@@ -122,49 +126,37 @@ class EventStreamBase:
 
     # -- what the source did ------------------------------------------------------------------------------------------
 
-    @property
-    def _is_over(self) -> bool:
-        return self._decoder.end is not None
-
-    def _take(self, piece: Piece | None) -> bool:
-        """A piece came, or (None) the end; whether there are events now."""
+    def _take(self, piece: Piece | None) -> list[Event]:
+        """A piece came, or (None) the end."""
         if self._error_body is not None:
             return self._take_error_body(self._error_body, piece)
-        if piece is None:
-            events = self._decoder.close()
-        elif isinstance(piece, bytes):
-            events = self._decoder.feed(piece)
-        else:
-            events = self._decoder.feed_payload(piece)
-        if events:
-            self._serve(events)
-        return bool(events)
+        if isinstance(piece, bytes):
+            return self._decoder.feed(piece)
+        return self._decoder.close() if piece is None else self._decoder.feed_payload(piece)
 
-    def _break(self, error: BaseException) -> bool:
-        """The source raised. False: the error is not the stream's, and the caller must let it pass."""
+    def _break(self, error: BaseException) -> list[Event] | None:
+        """The source raised. None: the error is not the stream's, and the caller must let it pass."""
         if isinstance(error, SourceError) or not isinstance(error, Exception):
             self._leave()
-            return False
+            return None
+        if self._is_over:
+            return []
         self._cause = error
         if self._error_body is not None:
             return self._take_error_body(self._error_body, None)
         body = getattr(error, "body", None)
         if isinstance(body, dict) and body:
-            events = self._decoder.feed_payload({"error": body}) + self._decoder.close()
-        else:
-            events = self._decoder.close(error)
-        self._serve(events)
-        return True
+            return self._decoder.feed_payload({"error": body}) + self._decoder.close()
+        return self._decoder.close(error)
 
-    def _take_error_body(self, body: bytearray, piece: Piece | None) -> bool:
+    def _take_error_body(self, body: bytearray, piece: Piece | None) -> list[Event]:
         """An HTTP error has no stream: its body, once it is there, gives the error."""
         if isinstance(piece, bytes):
             body += piece
             if len(body) < ERROR_BODY_BYTES:
-                return False
+                return []
         self._error_body = None
-        self._serve(self._http_error_events(bytes(body)))
-        return True
+        return self._http_error_events(bytes(body))
 
     def _http_error_events(self, body: bytes) -> list[Event]:
         status = self._http_status or 0
@@ -187,6 +179,8 @@ class EventStreamBase:
         if self.end is not None:
             return
         self._left_early = True
+        self._keep_seen()
+        self._taken = len(self._batch)
         rest = list(self._queue)
         if self._decoder.end is not None:
             rest[-1] = replace(self._decoder.end, status="cancelled")

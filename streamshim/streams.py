@@ -95,15 +95,16 @@ class EventStream(EventStreamBase):
             try:
                 piece = source.read()
             except BaseException as error:
-                served = self._break(error)
-                if not served:
+                events = self._break(error)
+                if events is None:
                     source.close()
                     raise
             else:
-                served = self._take(piece)
-            if self._is_over:
-                source.close()
-            if served:
+                events = self._take(piece)
+            if events:
+                self._serve(events)
+                if self._is_over:
+                    source.close()
                 return True
         return False
 
@@ -189,15 +190,16 @@ class AsyncEventStream(EventStreamBase):
             try:
                 piece = await source.read()
             except BaseException as error:
-                served = self._break(error)
-                if not served:
+                events = self._break(error)
+                if events is None:
                     await source.aclose()
                     raise
             else:
-                served = self._take(piece)
-            if self._is_over:
-                await source.aclose()
-            if served:
+                events = self._take(piece)
+            if events:
+                self._serve(events)
+                if self._is_over:
+                    await source.aclose()
                 return True
         return False
 

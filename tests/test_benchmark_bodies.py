@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -20,7 +20,11 @@ from benchmarks.bodies import (
     responses,
     tool_arguments,
 )
-from benchmarks.framing import FramingCase, framing_cases
+from benchmarks.framing import framing_cases
+from streamshim import ReasoningDelta, StreamDecoder, TextDelta, ToolCallDelta
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 BYTES_PER_DELTA = {
     "chat": 290,
@@ -85,17 +89,15 @@ def joined(data: bytes, kind: str) -> str:
     return "".join(text for found, text in deltas(data) if found == kind)
 
 
-def said(pieces: list[bytes] | tuple[bytes, ...]) -> tuple[dict[str, list[str]], str]:
+def said(pieces: Sequence[bytes]) -> tuple[dict[str, list[str]], str]:
     """What StreamDecoder says of these pieces: the deltas by event type, and the status of the end."""
-    from streamshim import StreamDecoder
-
     decoder = StreamDecoder()
     found: dict[str, list[str]] = {"text_delta": [], "reasoning_delta": [], "tool_call_delta": []}
-    events = [event for piece in pieces for event in decoder.feed(piece)] + decoder.close()
-    for event in events:
-        if event.type in found:
+    for event in [event for piece in pieces for event in decoder.feed(piece)] + decoder.close():
+        if isinstance(event, TextDelta | ReasoningDelta | ToolCallDelta):
             found[event.type].append(event.delta)
-    return found, events[-1].status
+    assert decoder.end is not None
+    return found, decoder.end.status
 
 
 @each_body
@@ -290,7 +292,7 @@ def test_the_decoder_says_exactly_what_a_body_holds(name: str, size: str) -> Non
 
 @each_framing_case
 def test_the_decoder_says_exactly_what_a_framing_case_holds(name: str) -> None:
-    case: FramingCase = framing_cases()[name]
+    case = framing_cases()[name]
     found, status = said(case.pieces)
     assert "".join(found["text_delta"]) == case.text
     assert status == "completed"

@@ -237,6 +237,11 @@ def test_open_media_shows_the_data_and_the_transcript_so_far() -> None:
     ]
 
 
+def test_the_end_of_media_has_the_last_word_on_data_and_transcript() -> None:
+    events = [START, MediaStart(0, 0), MediaDelta(0, 0, "QQ==", "a b"), MediaEnd(0, 0, "QUI=", None, "A, B.")]
+    assert collect(events).media == [MediaPart(part=0, data="QUI=", transcript="A, B.")]
+
+
 def test_media_that_lies_at_an_address_has_no_data() -> None:
     events = [START, MediaStart(0, 0, None, "image/png"), MediaEnd(0, 0, None, "https://example.org/a.png")]
     assert collect(events).media == [MediaPart(part=0, media_type="image/png", url="https://example.org/a.png")]

@@ -89,6 +89,7 @@ class AsyncTap:
         self.sync = Tap(pieces, error)
         self.hangs = hangs
         self.is_waiting = asyncio.Event()
+        self.was_closed = asyncio.Event()
 
     def __aiter__(self) -> AsyncIterator[bytes]:
         return self
@@ -103,6 +104,7 @@ class AsyncTap:
 
     async def aclose(self) -> None:
         self.sync.close()
+        self.was_closed.set()
 
     @property
     def closed(self) -> int:
@@ -456,8 +458,12 @@ def test_an_exhausted_source_is_closed_without_being_asked() -> None:
 # -- leaving ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("pieces", [CHAT, RESPONSES, [b"".join(RESPONSES)]], ids=["chat", "responses", "in one piece"])
-def test_closing_before_the_end_cancels_and_raises_nothing(pieces: list[bytes]) -> None:
+@pytest.mark.parametrize(
+    ("pieces", "text"),
+    [(CHAT, "Hel"), (RESPONSES, "Hel"), ([b"".join(CHAT)], "Hello"), ([b"".join(RESPONSES)], "Hello")],
+    ids=["chat", "responses", "chat in one piece", "responses in one piece"],
+)
+def test_closing_before_the_end_cancels_and_raises_nothing(pieces: list[bytes], text: str) -> None:
     source = Tap(pieces)
     events = stream(source)
     for event in events:
@@ -465,11 +471,21 @@ def test_closing_before_the_end_cancels_and_raises_nothing(pieces: list[bytes]) 
             events.close()
     assert source.closed == 1
     assert ended(events) == events.response.status == "cancelled"
-    assert events.response.text.startswith("Hel")
+    assert [part.text for part in events.response.choices[0].parts if part.type == "text"] == [text]
     assert list(events) == []
     assert events.final() == events.response
     events.close()
     assert source.closed == 1
+
+
+def test_what_was_read_before_the_reader_left_is_told_once() -> None:
+    new = [frame(responses("novelty", number=number)) for number in range(3)]
+    with stream([b"".join([RESPONSES[0], new[0], *RESPONSES[1:4], new[1], RESPONSES[4], new[2]])]) as events:
+        for event in events:
+            if event.type == "text_delta":
+                assert [unknown.data["number"] for unknown in events.response.unknown] == [0]
+                break
+    assert [unknown.data["number"] for unknown in events.response.unknown] == [0, 1, 2]
 
 
 def test_closing_async_before_the_end_cancels_and_raises_nothing() -> None:
@@ -573,6 +589,42 @@ def test_a_cancelled_task_leaves_the_partial_response_and_a_closed_source() -> N
         assert await events.final() == events.response
 
     asyncio.run(main())
+
+
+def test_a_stream_that_is_closed_while_it_is_read_ends_quietly_for_its_reader() -> None:
+    def pieces() -> Iterator[bytes]:
+        yield CHAT[0]
+        events.close()
+        raise ConnectionAbortedError("closed by this side")
+
+    events = stream(pieces())
+    assert list(events.text_deltas()) == ["Hel"]
+    assert ended(events) == "cancelled"
+
+
+def test_an_async_stream_that_another_task_closes_ends_quietly_for_its_reader() -> None:
+    class Connection(AsyncTap):
+        async def __anext__(self) -> bytes:
+            if self.sync.taken < len(self.sync.pieces):
+                return await super().__anext__()
+            self.is_waiting.set()
+            await self.was_closed.wait()
+            raise ConnectionAbortedError("closed by this side")
+
+    async def main() -> None:
+        source = Connection(CUT)
+        events = astream(source)
+
+        async def read() -> list[str]:
+            return [delta async for delta in events.text_deltas()]
+
+        task = asyncio.create_task(read())
+        await source.is_waiting.wait()
+        await events.aclose()
+        assert await task == ["Hel", "lo"]
+        assert ended(events) == "cancelled"
+
+    asyncio.run(asyncio.wait_for(main(), 20))
 
 
 def test_an_item_that_cannot_be_read_is_the_reader_s_mistake_and_not_a_bad_stream() -> None:

@@ -31,7 +31,6 @@ _DELTA_EXTRAS = frozenset(
         *("provider_specific_fields", "provider_metadata", "executed_tools", "tool_call_id"),
     )
 )
-_BESIDE_THOUGHT = _DELTA_EXTRAS - {"reasoning_content", "reasoning"}
 _METADATA = ("provider_metadata", "executed_tools")
 _CHOICE_EXTRAS = frozenset(
     "message messages text usage error content_filter_results content_filter_result moderation_hit_type".split()
@@ -62,45 +61,68 @@ class ChatWire:
         self._sources: list[Citation] = []
         self._messages: dict[int, list[Pieces]] = {}
         self._text = state.parts.text
-        self._shapes: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self._keys: tuple[str, ...] = ()
+        self._beside: tuple[str, ...] = ()
+        self._delta_shapes: dict[tuple[str, ...], tuple[str, ...]] = {}
         state.parts.exclusive = True
 
     # -- chunks -------------------------------------------------------------------------------------------------------
 
     def chunk(self, payload: dict[str, Any]) -> None:
-        """One chunk."""
-        state = self._state
-        if state.unidentified:
-            state.identify(payload)
+        """One chunk. The common deltas go straight into the part that is open."""
+        if self._state.unidentified:
+            self._state.identify(payload)
         choices = payload.get("choices")
-        if choices.__class__ is list:
-            if not self._ended:
-                for raw in choices:
-                    if raw.__class__ is dict:
-                        self._choice(raw)
-            elif choices:
-                state.repair("data-after-done", "choices after [DONE] are not read")
-        elif choices:
-            state.repair("choices-shape", f"`choices` is {_kind(choices)}, not a list")
+        if choices.__class__ is not list or self._ended:
+            self._odd_choices(choices)
+        else:
+            for raw in choices:
+                if raw.__class__ is not dict:
+                    continue
+                try:
+                    choice = self._choices[raw["index"]]
+                    delta = raw["delta"]
+                    content = delta.get("content")
+                except (KeyError, TypeError, AttributeError):
+                    self._any_choice(raw)
+                    continue
+                part = choice.plain_text
+                if (
+                    content
+                    and part is not None
+                    and part.is_open
+                    and content.__class__ is str
+                    and "<" not in content
+                    # besides index and delta there are at most a null finish reason and null log probabilities
+                    and len(raw) == 2 + (raw.get("finish_reason", 0) is None) + (raw.get("logprobs", 0) is None)
+                    and (len(delta) == 1 or self._says_only(delta, "content"))
+                ):
+                    self._text(part, content)
+                elif content or not self._plain_delta(choice, raw, delta):
+                    self._any_choice(raw)
         keys = tuple(payload)
-        beside = self._shapes.get(keys)
-        if beside is None:
-            beside = self._learn_shape(keys)
-        for key in beside:
+        if keys != self._keys:
+            self._learn_shape(keys)
+        for key in self._beside:
             value = payload[key]
             if value and value != self._last_beside.get(key):
                 self._last_beside[key] = value
                 self._beside_choices(key, value)
         if self._sources:
-            state.cite(self._sources)
+            self._state.cite(self._sources)
             self._sources = []
 
-    def _learn_shape(self, keys: tuple[str, ...]) -> tuple[str, ...]:
-        """Which members beside `choices` are worth a look, in chunks that have these members."""
-        beside = tuple(key for key in keys if key in _BESIDE_CHOICES)
-        if len(self._shapes) < _MAX_SHAPES:
-            self._shapes[keys] = beside
-        return beside
+    def _odd_choices(self, choices: Any) -> None:
+        """Choices behind `[DONE]`, or none, or no list."""
+        if choices and self._ended:
+            self._state.repair("data-after-done", "choices after [DONE] are not read")
+        elif choices:
+            self._state.repair("choices-shape", f"`choices` is {_kind(choices)}, not a list")
+
+    def _learn_shape(self, keys: tuple[str, ...]) -> None:
+        """Chunks have other members than the last one had: which of them are worth a look?"""
+        self._keys = keys
+        self._beside = tuple(key for key in keys if key in _BESIDE_CHOICES)
 
     def _beside_choices(self, key: str, value: Any) -> None:
         """What a chunk says beside its choices, told once as long as it does not change."""
@@ -122,54 +144,43 @@ class ChatWire:
         else:
             self._state.metadata({key: value})
 
-    def _choice(self, raw: dict[str, Any]) -> None:
-        """One choice of a chunk. The common deltas go straight into the part that is open."""
-        delta = raw.get("delta")
-        index = raw.get("index")
-        choice = self._choices.get(index) if index.__class__ is int else None
-        if (
-            choice is not None
-            and delta.__class__ is dict
-            # besides index and delta there are at most a null finish reason and null log probabilities
-            and len(raw) == 2 + (raw.get("finish_reason", 0) is None) + (raw.get("logprobs", 0) is None)
-        ):
-            content = delta.get("content")
-            if content.__class__ is str and content:
-                part = choice.plain_text
-                if (
-                    part is not None
-                    and part.is_open
-                    and "<" not in content
-                    and (len(delta) == 1 or _DELTA_EXTRAS.isdisjoint(delta))
-                ):
-                    self._text(part, content)
-                    return
-            elif not content and self._plain_delta(choice, delta):
-                return
-        self._any_choice(index, raw, delta)
-
-    def _plain_delta(self, choice: Choice, delta: dict[str, Any]) -> bool:
+    def _plain_delta(self, choice: Choice, raw: dict[str, Any], delta: dict[str, Any]) -> bool:
         """More thought or more arguments and nothing else; False where anything needs a decision."""
+        if len(raw) != 2 + (raw.get("finish_reason", 0) is None) + (raw.get("logprobs", 0) is None):
+            return False
         if len(delta) == 1:
             calls = delta.get("tool_calls")
             if calls.__class__ is list:
                 return choice.plain_calls(calls)
-        thought = delta.get("reasoning_content")
-        other = delta.get("reasoning")
-        if (thought and other) or not _BESIDE_THOUGHT.isdisjoint(delta):
-            return False
-        thought = thought or other
         part = choice.plain_thought
-        if thought.__class__ is not str or part is None or not part.is_open:
+        if part is None or not part.is_open:
             return False
-        self._state.parts.reasoning(part, thought)
+        for key in ("reasoning_content", "reasoning"):
+            thought = delta.get(key)
+            if thought.__class__ is str and thought and self._says_only(delta, key):
+                self._state.parts.reasoning(part, thought)
+                return True
+        return False
+
+    def _says_only(self, delta: dict[str, Any], only: str) -> bool:
+        """Whether no other member of the delta that has a meaning says anything."""
+        keys = tuple(delta)
+        meaningful = self._delta_shapes.get(keys)
+        if meaningful is None:
+            meaningful = tuple(key for key in keys if key in _DELTA_EXTRAS)
+            if len(self._delta_shapes) < _MAX_SHAPES:
+                self._delta_shapes[keys] = meaningful
+        for key in meaningful:
+            if delta[key] and key != only:
+                return False
         return True
 
-    def _any_choice(self, index: Any, raw: dict[str, Any], delta: Any) -> None:
+    def _any_choice(self, raw: dict[str, Any]) -> None:
         """A choice that may hold anything."""
-        choice = self._find_choice(index)
+        choice = self._find_choice(raw.get("index"))
         if choice is None:
             return
+        delta = raw.get("delta")
         choice.provisional_word = None
         word = raw.get("finish_reason")
         logprobs = _logprobs(raw.get("logprobs"))

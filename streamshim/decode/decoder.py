@@ -19,6 +19,7 @@ from .responses import ResponsesWire
 from .stream_state import StreamState, TagMode
 
 _SHOWN_CHARACTERS = 500
+Reader = Callable[[dict[str, Any]], None]
 
 
 def random_id(prefix: str) -> str:
@@ -86,8 +87,8 @@ class StreamDecoder:
         self._closing = False
         self._document_cut = False
         self._unused: list[bytes] = []
-        self._open_wire: tuple[ChatWire | None, Mapping[str, Callable[[dict[str, Any]], None]] | None] = (None, None)
-        """Where frames may go straight to, once the stream has started: the chat wire, or handlers by event type."""
+        self._straight: tuple[Reader | None, Mapping[str, Reader]] = (None, {})
+        """Where payloads go straight to, once the stream has started: chat chunks, and Responses deltas by type."""
 
     # -- what can be asked --------------------------------------------------------------------------------------------
 
@@ -124,19 +125,18 @@ class StreamDecoder:
             self._unused.append(bytes(data))
             return []
         repairs = self._state.repairs
-        chat, delta_handlers = self._open_wire
+        chunk, delta_handlers = self._straight
         for event, body in self._framer.feed(bytes(data)):
             try:
                 payload = loads(body) if body is not None else None
             except ValueError:
                 payload = None
             if payload.__class__ is dict:
-                read = None
-                if chat is not None:
-                    if "choices" in payload:
-                        read = chat.chunk
-                elif delta_handlers is not None and (name := payload.get("type")).__class__ is str:
-                    read = delta_handlers.get(name)
+                if chunk is not None:
+                    read = chunk if "choices" in payload else None
+                else:
+                    name = payload.get("type")
+                    read = delta_handlers.get(name) if name.__class__ is str else None
                 if read is not None:
                     repairs.frame += 1
                     try:
@@ -145,7 +145,7 @@ class StreamDecoder:
                         self._too_many_parts()
                     continue
             self._frame(event, body)
-            chat, delta_handlers = self._open_wire
+            chunk, delta_handlers = self._straight
             if self.end is not None:
                 self._unused.append(self._framer.unread())
                 break
@@ -202,7 +202,8 @@ class StreamDecoder:
             self._body(body, name)
         self._try_start()
         if self._started and not self._raw:
-            self._open_wire = (self._chat, self._responses.delta_handlers if self._responses is not None else None)
+            chunk = self._chat.chunk if self._chat is not None else None
+            self._straight = (chunk, self._responses.delta_handlers if self._responses is not None else {})
 
     def _body(self, body: bytes, event: str | None) -> None:
         """The data of a frame: JSON, nearly JSON, or a word."""

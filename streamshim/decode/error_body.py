@@ -19,7 +19,7 @@ _MESSAGE = (
 _CODE = "code Code error_code status_code http_status_code error_type".split()
 _TYPE = ("type", "error_type", "status")
 _GENERIC_TYPES = frozenset(("error", "response.error", "session.error", "response.failed", "failed"))
-_ERROR_TYPES = frozenset(("error", "response.error", "session.error"))
+_ERROR_TYPES = ("error", "response.error", "session.error")
 _FALLBACK = "the vendor reported an error and gave no message"
 
 _RETRYABLE = re.compile(

@@ -21,8 +21,8 @@ def usable(value: object) -> str | None:
 
 def whole_number(value: object) -> int | None:
     """An index, which may be written as text."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value
+    if isinstance(value, int):
+        return int(value)
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, str) and len(value) < 20 and value.strip().lstrip("-").isdecimal():

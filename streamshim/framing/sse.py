@@ -41,8 +41,8 @@ _FIELD_PREFIXES = frozenset(
     name[:length] for name in (b"data:", b"event:", b"id:", b"retry:", b"error:") for length in range(1, len(name))
 )
 _COMPRESSED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"\x78\x9c": "deflate", b"\x78\xda": "deflate"}
-_DECISIVE_BYTES = 8
-"""So many bytes of a line tell what it is: a field, `[DONE]` or a JSON document."""
+_DECISIVE_BYTES = 80
+"""So many bytes of a line, blanks before it included, tell what it is: a field, `[DONE]` or a JSON document."""
 _PROSE_BYTES = 2000
 """How much of a body that is no stream is kept to be shown: 500 characters of at most 4 bytes."""
 
@@ -85,11 +85,12 @@ class Framer:
             yield from self._read_document(head + line_end)
         lines = piece.split(b"\n")
         self._tail = lines.pop()
-        if lines and (self._fragments or len(piece) > self._max):
-            yield from self._join_fragments(lines)
+        if lines and self._fragments:
+            lines[0] = self._joined(lines[0])
+        may_be_long = len(piece) > self._max or (len(lines) > 0 and len(lines[0]) > self._max)
         self._lines = iter(lines)
         event, data = self._event, self._data
-        plain = self._document is None
+        plain = self._document is None and not may_be_long
         several = self._event_size > 0
         for line in self._lines:
             if not line:
@@ -110,7 +111,7 @@ class Framer:
                 self._event, self._data = event, data
                 yield from self._line(line)
                 event, data = self._event, self._data
-                plain = self._document is None
+                plain = self._document is None and not may_be_long
                 several = self._event_size > 0
         self._event, self._data = event, data
         tail, self._tail = self._tail, b""
@@ -161,19 +162,14 @@ class Framer:
                 self.compression = name
         return piece.removeprefix(_BOM)
 
-    def _join_fragments(self, lines: list[bytes]) -> Iterator[Frame]:
-        """The first of `lines` is the end of a line that earlier pieces began."""
-        self._fragments.append(lines[0])
-        lines[0] = b"".join(self._fragments)
-        self._fragments = []
+    def _joined(self, line: bytes) -> bytes:
+        """The line whose beginning earlier pieces brought."""
+        fragments, self._fragments = self._fragments, []
         self._fragments_size = 0
         if self._dropping_line:
             self._dropping_line = False
-            lines[0] = b":"  # reported when it passed the limit: a comment by now
-        for index, line in enumerate(lines):
-            if len(line) > self._max and self._document is None:
-                yield self._too_long("line")
-                lines[index] = b":"
+            return b":"  # reported when it passed the limit: a comment by now
+        return b"".join([*fragments, line])
 
     def _keep(self, tail: bytes) -> Iterator[Frame]:
         """The unfinished line at a piece's end: into a JSON document, or kept until its end comes."""
@@ -207,6 +203,9 @@ class Framer:
                 return
             yield None, self._document.rest()[:_PROSE_BYTES]  # it never closed: the event stream goes on
             self._document = None
+        if len(line) > self._max and not _opens_document(line):
+            yield self._too_long("line")
+            return
         name, colon, value = line.partition(b":")
         if name == b"data":
             yield from self._add_data(value)
@@ -295,7 +294,7 @@ class Framer:
 
 def _opens_document(line: bytes) -> bool:
     """Whether a line begins a JSON document; `[DONE]` does not, and `[` alone may."""
-    start = line.lstrip(b" \t")[: len(_DONE)]
+    start = line[:_DECISIVE_BYTES].lstrip(b" \t")[: len(_DONE)]
     return start.startswith((b"{", b"[")) and (len(start) == 1 or not _DONE.startswith(start))
 
 

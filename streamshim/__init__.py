@@ -1,4 +1,4 @@
-"""One typed event stream from any LLM's streamed answer: Chat Completions or Responses, from any vendor, cut in any way."""
+"""One typed event stream from any streamed LLM answer: Chat Completions or Responses, any vendor, cut in any way."""
 
 from __future__ import annotations
 

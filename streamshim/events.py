@@ -210,7 +210,9 @@ class ToolCallEnd:
             ValueError: the call is truncated or invalid, or its arguments are no JSON object (a custom tool's input).
         """
         if self.status in ("truncated", "invalid"):
-            raise ValueError(f"the call {self.name!r} ({self.call_id}) is {self.status}: its arguments must not be used")
+            raise ValueError(
+                f"the call {self.name!r} ({self.call_id}) is {self.status}: its arguments must not be used"
+            )
         value = json.loads(self.arguments)
         if not isinstance(value, dict):
             raise ValueError(f"the arguments of {self.name!r} ({self.call_id}) are no JSON object")  # noqa: TRY004

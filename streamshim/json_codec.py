@@ -21,8 +21,12 @@ LENIENT_DEPTH = 200
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
 _STREAMED_KEYS = frozenset(
-    ("content text delta reasoning reasoning_content reasoning_text thinking summary arguments input refusal transcript code").split()
+    (
+        *("content", "text", "delta", "reasoning", "reasoning_content", "reasoning_text", "thinking", "summary"),
+        *("arguments", "input", "refusal", "transcript", "code"),
+    )
 )
+"""Members that carry deltas: what is half a character in one may be whole with the next."""
 
 
 def _refuse_constant(word: str) -> None:
@@ -52,22 +56,22 @@ def _stdlib_loads(data: bytes | str) -> Any:
     return value
 
 
-def _stdlib_dumps(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+def _stdlib_dumps(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def _orjson_dumps(value: Any) -> str:
-    return orjson.dumps(value).decode()
-
-
-loads = orjson.loads if orjson is not None else _stdlib_loads
-"""Strict: raises ValueError on anything that is not JSON."""
+if orjson is not None:
+    loads = orjson.loads
+    _encode = orjson.dumps
+else:
+    loads = _stdlib_loads
+    _encode = _stdlib_dumps
 
 
 def dumps(value: Any) -> str:
     """Compact JSON text; what JSON cannot say (NaN, lone surrogates, huge integers) is written as null or U+FFFD."""
     try:
-        return _orjson_dumps(value) if orjson is not None else _stdlib_dumps(value)
+        return _encode(value).decode()
     except (TypeError, ValueError, RecursionError):
         try:
             return clean(json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str))

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 Certainty = Literal["recorded", "reported", "inferred"]
-"""recorded: bytes, server source or vendor documentation were seen; reported: with concrete bytes, by users or adapters;
-inferred: second-hand, or a hostile case that no vendor is known for."""
+"""recorded: bytes, server source or vendor documentation were seen; reported: with concrete bytes, by users or by
+adapters; inferred: second-hand, or a hostile case that no vendor is known for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +185,9 @@ _ROWS = (
         "reported",
     ),
     # tool calls
-    Quirk("tool-id-missing", "a call has no usable id", "one is made", "Gemini, Ollama, llama.cpp", "envoy", "reported"),
+    Quirk(
+        "tool-id-missing", "a call has no usable id", "one is made", "Gemini, Ollama, llama.cpp", "envoy", "reported"
+    ),
     Quirk(
         "tool-id-changes",
         "the id changes on a fragment without a name",

@@ -11,9 +11,7 @@ from streamshim import events as e
 from streamshim.testing import breaches
 
 Expectation = dict[str, Any]
-_USAGE = (
-    "input_tokens output_tokens total_tokens cached_input_tokens cache_write_tokens reasoning_tokens".split()  # noqa: SIM905
-)
+_USAGE = "input_tokens output_tokens total_tokens cached_input_tokens cache_write_tokens reasoning_tokens".split()
 
 
 class Account:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from functools import cache
 from pathlib import Path
@@ -54,10 +55,14 @@ deltas = objects(
     {},
     {
         "role": st.just("assistant"),
-        "content": st.one_of(texts, st.none(), st.lists(objects({}, {"type": st.just("text"), "text": texts}), max_size=2)),
+        "content": st.one_of(
+            texts, st.none(), st.lists(objects({}, {"type": st.just("text"), "text": texts}), max_size=2)
+        ),
         "reasoning_content": texts,
         "reasoning": texts,
-        "reasoning_details": st.lists(objects({}, {"text": texts, "id": ids, "index": indexes, "data": texts}), max_size=2),
+        "reasoning_details": st.lists(
+            objects({}, {"text": texts, "id": ids, "index": indexes, "data": texts}), max_size=2
+        ),
         "refusal": st.one_of(st.none(), texts),
         "tool_calls": tool_calls,
         "function_call": objects({}, {"name": st.just("f"), "arguments": argument_texts}),
@@ -73,7 +78,9 @@ chunks = objects(
                 {"delta": deltas},
                 {
                     "index": indexes,
-                    "finish_reason": st.sampled_from([None, "stop", "length", "tool_calls", "error", "normal", "", "eh"]),
+                    "finish_reason": st.sampled_from(
+                        [None, "stop", "length", "tool_calls", "error", "normal", "", "eh"]
+                    ),
                     "message": deltas,
                     "text": texts,
                     "logprobs": st.just({"content": [{"token": "a", "logprob": -0.1}]}),
@@ -91,13 +98,23 @@ chunks = objects(
     },
 )
 
-_item_types = ["message", "reasoning", "function_call", "custom_tool_call", "web_search_call", "shell_call", "compaction"]
+_item_types = [
+    "message",
+    "reasoning",
+    "function_call",
+    "custom_tool_call",
+    "web_search_call",
+    "shell_call",
+    "compaction",
+]
 items = objects(
     {"type": st.sampled_from(_item_types)},
     {
         "id": st.sampled_from(["i1", "i2", "i3", "", None]),
         "status": st.sampled_from(["in_progress", "completed", "incomplete"]),
-        "content": st.lists(objects({"type": st.sampled_from(["output_text", "refusal"])}, {"text": texts}), max_size=2),
+        "content": st.lists(
+            objects({"type": st.sampled_from(["output_text", "refusal"])}, {"text": texts}), max_size=2
+        ),
         "summary": st.lists(objects({"type": st.just("summary_text")}, {"text": texts}), max_size=2),
         "encrypted_content": texts,
         "call_id": ids,
@@ -202,11 +219,43 @@ def damaged(draw: st.DrawFn) -> bytes:
     return data
 
 
-_scraps = [b"data: ", b"data:", b"event: error\n", b"event: response.created\n", b"\n", b"\n\n", b"\r", b"\r\n", b": c\n"]
-_scraps += [b"{", b"}", b"[", b"]", b'"', b"\\", b"[DONE]", b"error: ", b"id: 1\n", b"retry: 2\n", b"\xef\xbb\xbf", b"\xff"]
-_scraps += [b'{"choices":[{"delta":{"content":"a"}}]}', b'{"error":"e"}', b"null", b"\x1f\x8b", b"NaN", b'"\\ud83d"', b"\t"]
+_scraps = [
+    b"data: ",
+    b"data:",
+    b"event: error\n",
+    b"event: response.created\n",
+    b"\n",
+    b"\n\n",
+    b"\r",
+    b"\r\n",
+    b": c\n",
+]
+_scraps += [
+    b"{",
+    b"}",
+    b"[",
+    b"]",
+    b'"',
+    b"\\",
+    b"[DONE]",
+    b"error: ",
+    b"id: 1\n",
+    b"retry: 2\n",
+    b"\xef\xbb\xbf",
+    b"\xff",
+]
+_scraps += [
+    b'{"choices":[{"delta":{"content":"a"}}]}',
+    b'{"error":"e"}',
+    b"null",
+    b"\x1f\x8b",
+    b"NaN",
+    b'"\\ud83d"',
+    b"\t",
+]
 arbitrary = st.one_of(
-    st.binary(max_size=60), st.lists(st.one_of(st.sampled_from(_scraps), st.binary(max_size=3)), max_size=20).map(b"".join)
+    st.binary(max_size=60),
+    st.lists(st.one_of(st.sampled_from(_scraps), st.binary(max_size=3)), max_size=20).map(b"".join),
 )
 bodies = st.one_of(arbitrary, framed(chunks), framed(response_events), framed(json_values), damaged())
 
@@ -217,4 +266,4 @@ def cut_bodies(draw: st.DrawFn) -> tuple[bytes, list[bytes]]:
     body = draw(bodies)
     places = sorted(draw(st.lists(st.integers(0, len(body)), max_size=12)))
     edges = [0, *places, len(body)]
-    return body, [body[start:end] for start, end in zip(edges, edges[1:], strict=False)]
+    return body, [body[start:end] for start, end in itertools.pairwise(edges)]

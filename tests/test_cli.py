@@ -77,7 +77,9 @@ def start(*arguments):
     program = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
     program += "from streamshim.cli import main; sys.exit(main())"
     pipe = subprocess.PIPE
-    return subprocess.Popen([sys.executable, "-c", program, *arguments], stdin=pipe, stdout=pipe, stderr=pipe)
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    command = [sys.executable, "-c", program, *arguments]
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=buffered)
 
 
 def run_in_terminal(*command, columns=80, environment=None):
@@ -241,11 +243,21 @@ def test_shown_text_comes_out_while_the_input_is_still_open():
 
 
 def test_data_nested_too_deep_for_json_leaves_a_line_that_is_json(stdin, capfdbinary):
-    stdin(b'data: {"depth":' + b"[" * 900 + b"]" * 900 + b"}\n\n" + WHOLE)
+    stdin(b'data: {"depth":' + b"[" * 1000 + b"]" * 1000 + b"}\n\n" + WHOLE)
     main(["events", "--raw"])
     events = printed_events(capfdbinary.readouterr().out)
     assert [event["type"] for event in events].count("raw_frame") == 6
     assert "".join(event["delta"] for event in events if event["type"] == "text_delta") == "High water at noon."
+
+
+def test_what_is_nested_deep_leaves_the_rest_of_its_event_readable(stdin, capfdbinary):
+    """As deep as orjson reads, but deeper than it writes."""
+    deep = b"[" * 300 + b"]" * 300
+    stdin(TEXT + b'data: {"error":{"message":"The harbour is closed","details":' + deep + b"}}\n\n")
+    main(["events"])
+    [report] = [e for e in printed_events(capfdbinary.readouterr().out) if e["type"] == "error_report"]
+    assert report["error"]["message"] == "The harbour is closed"
+    assert json.dumps(report["error"]["raw"]).count("[") == 300
 
 
 def test_each_response_of_one_input_is_read(stream_file, capfdbinary):
@@ -363,6 +375,16 @@ def test_show_in_a_terminal_without_colours_is_plain(environment, stream_file):
     seen = run_in_terminal(*command, environment=environment)
     assert "✓ tide  complete  call_1" in seen
     assert "\x1b" not in seen
+
+
+@POSIX
+@pytest.mark.parametrize("terminal", ["xterm-256color", "dumb"])
+def test_a_word_that_grows_too_long_is_taken_back_on_any_terminal(terminal, stream_file):
+    body = chunk({"content": "Low water, and the cause"}) + chunk({"content": "way is dry."}, "stop") + DONE
+    command = (sys.executable, "-m", "streamshim", "show", stream_file(body))
+    seen = run_in_terminal(*command, columns=27, environment={"TERM": terminal})
+    erased = "\x1b[5D\x1b[0K" if terminal != "dumb" else "\b" * 5 + " " * 5 + "\b" * 5
+    assert f"Low water, and the cause{erased}\r\ncauseway is dry.\r\n" in seen
 
 
 @POSIX
@@ -614,10 +636,14 @@ class TerminalFile(io.StringIO):
         return True
 
 
+LARGE = 4 * PROGRESS_FROM_BYTES
+"""So many bytes that some pieces do not change the percentage."""
+
+
 @pytest.fixture
 def large_file(tmp_path):
     path = tmp_path / "large.sse"
-    path.write_bytes(b":" * PROGRESS_FROM_BYTES)
+    path.write_bytes(b":" * LARGE)
     return path
 
 
@@ -625,9 +651,9 @@ def test_progress_of_a_large_file_is_told_and_taken_back(large_file):
     screen = TerminalFile()
     with large_file.open("rb") as file:
         read = sum(map(len, read_pieces(file, screen)))
-    assert read == PROGRESS_FROM_BYTES
+    assert read == LARGE
     lines = screen.getvalue().split("\r")
-    assert [line.rstrip() for line in lines if "100 %" in line] == ["reading 100 %  4.2 of 4.2 MB"]
+    assert [line.rstrip() for line in lines if "100 %" in line] == ["reading 100 %  16.8 of 16.8 MB"]
     assert len(lines) < 110
     assert lines[-1] == ""
     assert lines[-2].isspace()

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import streamshim
-from streamshim import json_codec
 from streamshim import events as e
+from streamshim import json_codec
 from streamshim.quirks import QUIRKS
 from streamshim.testing import breaches, without_asides
 from tests.reading import decode, first_difference

@@ -37,9 +37,9 @@ _CHOICE_EXTRAS = frozenset(
 )
 _CHOICE_METADATA = ("content_filter_results", "content_filter_result", "moderation_hit_type")
 _CHUNK_METADATA = (
-    "service_tier moderation prompt_filter_results prompt_annotations timings latency_checkpoint provider_metadata bot_usage "
-    "copilot_confirmation copilot_references copilot_errors time_info"
-).split()
+    *("service_tier", "moderation", "prompt_filter_results", "prompt_annotations", "provider_metadata", "bot_usage"),
+    *("timings", "time_info", "latency_checkpoint", "copilot_confirmation", "copilot_references", "copilot_errors"),
+)
 _MAX_SHAPES = 64
 """Different sets of members that the chunks of one stream may have and still be known by sight."""
 _BESIDE_CHOICES = frozenset((*_CHUNK_METADATA, *CITATION_LISTS, "x_groq", "base_resp", "usage", "error"))
@@ -73,7 +73,7 @@ class ChatWire:
         if self._state.unidentified:
             self._state.identify(payload)
         choices = payload.get("choices")
-        if choices.__class__ is not list or self._ended:
+        if not isinstance(choices, list) or self._ended:
             self._odd_choices(choices)
         else:
             for raw in choices:
@@ -150,7 +150,7 @@ class ChatWire:
             return False
         if len(delta) == 1:
             calls = delta.get("tool_calls")
-            if calls.__class__ is list:
+            if isinstance(calls, list):
                 return choice.plain_calls(calls)
         part = choice.plain_thought
         if part is None or not part.is_open:
@@ -184,7 +184,7 @@ class ChatWire:
         choice.provisional_word = None
         word = raw.get("finish_reason")
         logprobs = _logprobs(raw.get("logprobs"))
-        if delta.__class__ is dict:
+        if isinstance(delta, dict):
             self._delta(choice, delta, logprobs, ends=is_word(word))
         if not _CHOICE_EXTRAS.isdisjoint(raw):
             self._choice_extras(choice, raw, logprobs)
@@ -239,7 +239,7 @@ class ChatWire:
 
     def _thought(self, choice: Choice, told: dict[str, Any]) -> None:
         text = told.get("reasoning_content") or told.get("reasoning")
-        if len(told) == 1 and text.__class__ is str:
+        if len(told) == 1 and isinstance(text, str):
             choice.thought(Thought(text, sources=1))
         elif not _REASONING.isdisjoint(told):
             choice.thought(read_thought(told))
@@ -409,6 +409,4 @@ def _is_flagged(extra: Any) -> bool:
 
 
 def _kind(value: object) -> str:
-    return {dict: "an object", str: "text"}.get(type(value), type(value).__name__)
-
-
+    return "an object" if isinstance(value, dict) else "text" if isinstance(value, str) else type(value).__name__

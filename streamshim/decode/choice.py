@@ -15,7 +15,7 @@ from .stream_state import StreamState
 from .tool_routing import ToolCallRouter
 
 CUMULATIVE_LENGTH = 20
-"""A delta that repeats all the text so far is a repeat from this length on; shorter ones may be meant ("ha", "haha")."""
+"""A delta that says all the text so far again is a repeat from this length on; shorter ones may be meant ("ha")."""
 CUMULATIVE_ENTRY_LENGTH = 8
 """The same for an entry that names itself by id and index, which says more than its length does."""
 
@@ -56,9 +56,8 @@ class Choice:
             return
         if part is self._text_part and self._tags.is_text:
             self.plain_text = part
-        elif part is self._reasoning_part and self.has_structured_thought and not self._tags.compares_thought:
-            if self._field_tags is not None and self._field_tags.is_text:
-                self.plain_thought = part
+        elif part is self._reasoning_part and not self._tags.compares_thought and self._field_tags is not None:
+            self.plain_thought = part if self._field_tags.is_text else None
 
     # -- text ---------------------------------------------------------------------------------------------------------
 

@@ -7,7 +7,9 @@ from typing import Any
 
 def is_completion(choice: dict[str, Any]) -> bool:
     """Whether the choice speaks the older wire."""
-    return "text" in choice and not isinstance(choice.get("delta"), dict) and not isinstance(choice.get("message"), dict)
+    return (
+        "text" in choice and not isinstance(choice.get("delta"), dict) and not isinstance(choice.get("message"), dict)
+    )
 
 
 def completion_delta(choice: dict[str, Any]) -> dict[str, Any]:

@@ -30,16 +30,16 @@ def _read_part(state: StreamState, choice: Choice, part: dict[str, Any]) -> None
         thought.signature = signature if isinstance(signature, str) and signature else _inner_signature(part)
         choice.thought(thought)
     elif kind == "refusal":
-        if text := text_of(part.get("refusal")):
-            choice.refusal(text)
+        if refusal := text_of(part.get("refusal")):
+            choice.refusal(refusal)
     elif isinstance(text := part.get("text"), str):
         if text:
             choice.content(text)
         if isinstance(annotations := part.get("annotations"), list):
             state.cite([c for a in annotations if (c := read_citation(a, None, choice.index))])
-    elif address := image_address(part):
+    elif (address := image_address(part)) is not None:
         choice.image(address)
-    elif citation := read_citation(part, None, choice.index):
+    elif (citation := read_citation(part, None, choice.index)) is not None:
         state.cite([citation])
     else:
         state.metadata({"content_part": part})

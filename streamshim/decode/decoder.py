@@ -131,12 +131,12 @@ class StreamDecoder:
                 payload = loads(body) if body is not None else None
             except ValueError:
                 payload = None
-            if payload.__class__ is dict:
+            if isinstance(payload, dict):
                 if chunk is not None:
                     read = chunk if "choices" in payload else None
                 else:
                     name = payload.get("type")
-                    read = delta_handlers.get(name) if name.__class__ is str else None
+                    read = delta_handlers.get(name) if isinstance(name, str) else None
                 if read is not None:
                     repairs.frame += 1
                     try:
@@ -355,7 +355,9 @@ class StreamDecoder:
         open_parts = len(state.parts.open)
         status = self._status(error, cancelled=cancelled)
         if error is not None and status == "truncated":
-            state.error(ErrorInfo("transport", f"the connection broke: {error}" if str(error) else "the connection broke"))
+            state.error(
+                ErrorInfo("transport", f"the connection broke: {error}" if str(error) else "the connection broke")
+            )
         if self._chat is not None:
             self._chat.end(status)
             word_seen = self._chat.word_seen

@@ -14,9 +14,10 @@ from ..json_codec import dumps, loads
 
 _NESTED = ("error", "Error", "errors", "ErrorMsg", "Response", "header", "response")
 _MESSAGE = (
-    "message Message msg Msg status_msg error_msg error_message err detail details reason error_description title text"
-).split()
-_CODE = "code Code error_code status_code http_status_code error_type".split()
+    *("message", "Message", "msg", "Msg", "status_msg", "error_msg", "error_message", "err", "detail", "details"),
+    *("reason", "error_description", "title", "text"),
+)
+_CODE = ("code", "Code", "error_code", "status_code", "http_status_code", "error_type")
 _TYPE = ("type", "error_type", "status")
 _GENERIC_TYPES = frozenset(("error", "response.error", "session.error", "response.failed", "failed"))
 _ERROR_TYPES = ("error", "response.error", "session.error")
@@ -32,7 +33,9 @@ _FINAL = re.compile(
     r"|tool_use_failed|unsupported|billing",
     re.IGNORECASE,
 )
-_RETRY_AFTER = re.compile(r"(?:try again|retry)(?: after| in)? (\d+(?:\.\d+)?) ?(ms|m?s\b|seconds?|m\b|minutes?)", re.I)
+_RETRY_AFTER = re.compile(
+    r"(?:try again|retry)(?: after| in)? (\d+(?:\.\d+)?) ?(ms|m?s\b|seconds?|m\b|minutes?)", re.IGNORECASE
+)
 
 
 def find_error(payload: dict[str, Any], *, named: bool) -> ErrorInfo | None:
@@ -147,7 +150,7 @@ def _text(value: object) -> str | None:
     return value if isinstance(value, str) and value.strip() else None
 
 
-def _scalar(value: dict[str, Any], keys: tuple[str, ...] | list[str]) -> str | None:
+def _scalar(value: dict[str, Any], keys: tuple[str, ...]) -> str | None:
     for key in keys:
         found = value.get(key)
         if isinstance(found, str) and found:

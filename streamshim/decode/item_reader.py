@@ -131,7 +131,7 @@ class ItemReader:
             if slot.part is not None and slot.part.is_open:
                 self._parts.end(slot.part)
         if item.family == "other" and not already:
-            self._other(item, raw, item_type)
+            self._other(raw, item_type)
 
     def _content(self, item: Item, raw: dict[str, Any]) -> None:
         """What a message or a reasoning item shows, set against what was streamed, part by part in order."""
@@ -144,7 +144,7 @@ class ItemReader:
         for member in ("summary", "content"):
             shown = raw.get(member)
             taken: dict[str, int] = {}
-            parts = shown if isinstance(shown, list) else [{"text": shown}] if isinstance(shown, str) else []
+            parts: list[Any] = shown if isinstance(shown, list) else [{"text": shown}] if isinstance(shown, str) else []
             for index, part in enumerate(parts):
                 if isinstance(part, dict):
                     self._show(item, part, index, taken, summary=member == "summary")
@@ -168,7 +168,7 @@ class ItemReader:
         part.thought = ("encrypted", None, item.encrypted)
         self._parts.end(part)
 
-    def _other(self, item: Item, raw: dict[str, Any], item_type: str) -> None:
+    def _other(self, raw: dict[str, Any], item_type: str) -> None:
         """Neither prose nor call: the answer of a tool that the vendor ran, or an item that is not modelled."""
         call_id = raw.get("call_id")
         answered = self.items.by_call_id(call_id)
@@ -247,7 +247,9 @@ class ItemReader:
             if rest := whole[len(seen) :]:
                 call.add(rest)
         elif seen.strip() != whole.strip():
-            self._state.repair("snapshot-differs", f"the arguments of {call.name!r} differ from their deltas, which stay")
+            self._state.repair(
+                "snapshot-differs", f"the arguments of {call.name!r} differ from their deltas, which stay"
+            )
 
     def _close_call(self, item: Item, raw: dict[str, Any], item_type: str) -> None:
         call = self._call(item, raw, item_type)
@@ -329,5 +331,3 @@ def _type(raw: dict[str, Any]) -> str:
     if "arguments" in raw:
         return "function_call"
     return "reasoning" if "summary" in raw else "message" if "content" in raw else "(no type)"
-
-

@@ -58,6 +58,11 @@ class Part:
         self.thought: tuple[ReasoningKind, str | None, str | None] = ("raw", None, None)
         self.call: tuple[str, str, ToolKind] = ("", "", "function")
 
+    @property
+    def kept(self) -> list[str]:
+        """The deltas, where they are kept."""
+        return self.pieces if isinstance(self.pieces, list) else []
+
     def text(self) -> str | None:
         """All deltas so far, or None where they are not kept."""
         return None if isinstance(self.pieces, Digest) else "".join(self.pieces)

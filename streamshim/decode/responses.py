@@ -297,5 +297,3 @@ class ResponsesWire:
             reason = meaning(self._raw_reason or "").reason
             return reason if reason in ("length", "content_filter") else "other"
         return "error" if status == "failed" else None
-
-

@@ -1,4 +1,4 @@
-"""What a stream has said about itself so far, shared by both wires: identity, usage, errors, metadata, what is unknown."""
+"""What a stream has said about itself so far, shared by both wires: identity, usage, errors, metadata, the unknown."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class StreamState:
         self.parts = Parts(self.out, collect=collect)
         self.repairs = Repairs(self.out, tell=tell_repairs, strict=strict)
         self.make_id = make_id
-        self.reasoning_tags = reasoning_tags
+        self.reasoning_tags: TagMode = reasoning_tags
         self.tool_markup = tool_markup
         self.api: Api | None = None
         self.response_id: str | None = None

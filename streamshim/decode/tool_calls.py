@@ -1,8 +1,8 @@
 """Tool calls of both wires: what is held back until it is certain, and what a call is worth in the end.
 
 A call's Start waits until its name and id can no longer change. Its arguments go out as they come, but for a lone word
-`null`, and for text behind a whole argument object, where nothing legal can follow: a repeat is dropped, a second object
-is a second call where the wire named one.
+`null`, and for text behind a whole argument object, where nothing legal can follow: a repeat is dropped, a second
+object is a second call where the wire named one.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Call:
 
     def arguments(self) -> str:
         """The argument text that was given out so far."""
-        return "".join(self.part.pieces or ()) if self.part is not None else ""
+        return "".join(self.part.kept) if self.part is not None else ""
 
     def seen_text(self) -> str:
         """All argument text that the wire gave, held or given out."""
@@ -149,15 +149,16 @@ class Call:
     def is_whole(self) -> bool:
         """Whether the arguments so far are one closed object with nothing behind it. Looks at each character once."""
         part = self.part
-        if self._is_spoiled or self.kind != "function" or part is None or not part.pieces:
+        if self._is_spoiled or self.kind != "function" or part is None or not part.kept:
             return False
-        if not part.pieces[-1].rstrip().endswith("}") and part.pieces[-1].strip():
+        pieces = part.kept
+        if not pieces[-1].rstrip().endswith("}") and pieces[-1].strip():
             return False
-        new = "".join(part.pieces[self._scanned :])
+        new = "".join(pieces[self._scanned :])
         if self._scanned == 0 and not new.lstrip().startswith("{"):
             self._is_spoiled = True
             return False
-        self._scanned = len(part.pieces)
+        self._scanned = len(pieces)
         if not self._is_closed:
             end = self._brackets.closes(new)
             if end < 0:
@@ -220,7 +221,9 @@ class Call:
         if self.kind != "custom" and not arguments.strip() and status != "truncated":
             arguments = "{}"
         if status == "invalid":
-            self.state.repair("tool-call-invalid", f"the arguments of {self.name!r} are no JSON object, or it has no name")
+            self.state.repair(
+                "tool-call-invalid", f"the arguments of {self.name!r} are no JSON object, or it has no name"
+            )
         self.state.parts.end_call(part, self.kind, arguments, status, self.signature)
 
 

@@ -1,7 +1,7 @@
 """Which call a fragment on the chat wire belongs to: by its id, then its index, then the last call.
 
-The rules are written for what gateways really send: every call at index 0, ids that come late, again, empty, as the word
-"null" or anew with each chunk, no index at all, names in pieces or in full on every fragment.
+The rules are written for what gateways really send: every call at index 0, ids that come late, again, empty, as the
+word "null" or anew with each chunk, no index at all, names in pieces or in full on every fragment.
 """
 
 from __future__ import annotations

@@ -277,6 +277,14 @@ _ROWS = (
         "reported",
     ),
     Quirk(
+        "tool-markup",
+        "a call stands in the text as the markup of the model's template",
+        "read as a tool call, with `tool_markup=True`",
+        "DeepSeek, Qwen, GLM, Kimi, MiniMax, Doubao, StepFun, Mistral",
+        "xagent#790",
+        "reported",
+    ),
+    Quirk(
         "tool-legacy-function-call",
         "the deprecated `function_call`",
         "read as a tool call",
@@ -300,6 +308,14 @@ _ROWS = (
         "vLLM",
         "agentic-api#273",
         "reported",
+    ),
+    Quirk(
+        "delta-after-end",
+        "a delta for an item or a call that is over",
+        "dropped: its end showed it whole",
+        "relays that repeat frames",
+        "no vendor known",
+        "inferred",
     ),
     Quirk(
         "snapshot-longer",

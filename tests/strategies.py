@@ -14,7 +14,12 @@ from tests.test_scenarios import SCENARIOS, load
 
 CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus"
 
-words = st.sampled_from(["Hello", " world", "\n", "</think>", "<think>", "<th", "ink>", "ü", "😀", "{", '"', "\\", " "])
+words = st.sampled_from(
+    [
+        *("Hello", " world", "\n", "</think>", "<think>", "<th", "ink>", "ü", "😀", "{", '"', "\\", " ", "`", "```\n"),
+        *("<tool_call>", "</tool_call>", '{"name":"f"}', "<tool_", "call>", "f", "[TOOL_CALLS]", "[]", "<function=f>"),
+    ]
+)
 texts = st.one_of(words, st.text(max_size=12))
 argument_texts = st.one_of(st.sampled_from(['{"a":1}', '{"a":', "1}", "null", "{}", '{"b":"}{"}', '"{}"', " "]), texts)
 scalars = st.one_of(st.none(), st.booleans(), st.integers(-3, 10**12), st.floats(), texts)

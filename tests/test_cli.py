@@ -260,13 +260,16 @@ def test_what_is_nested_deep_leaves_the_rest_of_its_event_readable(stdin, capfdb
     assert json.dumps(report["error"]["raw"]).count("[") == 300
 
 
-def test_each_response_of_one_input_is_read(stream_file, capfdbinary):
+@pytest.mark.parametrize("command", ["events", "show", "response"])
+def test_each_response_of_one_input_is_read_and_the_worst_decides(command, stream_file, capfd):
     created = b'data: {"type":"response.created","response":{"id":"%b","status":"in_progress"}}\n\n'
+    failed = b'data: {"type":"response.failed","response":{"id":"%b","status":"failed"}}\n\n'
     completed = b'data: {"type":"response.completed","response":{"id":"%b","status":"completed","output":[]}}\n\n'
-    path = stream_file(created % b"resp_1" + completed % b"resp_1" + created % b"resp_2")
-    assert main(["events", path]) == 1
-    ends = [event for event in printed_events(capfdbinary.readouterr().out) if event["type"] == "stream_end"]
-    assert [(end["response_id"], end["status"]) for end in ends] == [("resp_1", "completed"), ("resp_2", "truncated")]
+    body = created % b"resp_1" + failed % b"resp_1" + created % b"resp_2" + completed % b"resp_2"
+    assert main([command, stream_file(body)]) == 1
+    out = capfd.readouterr().out
+    assert out.index("failed") < out.index("resp_2")
+    assert "completed" in out[out.index("resp_2") - 100 :]
 
 
 # Options
@@ -383,7 +386,7 @@ def test_a_word_that_grows_too_long_is_taken_back_on_any_terminal(terminal, stre
     body = chunk({"content": "Low water, and the cause"}) + chunk({"content": "way is dry."}, "stop") + DONE
     command = (sys.executable, "-m", "streamshim", "show", stream_file(body))
     seen = run_in_terminal(*command, columns=27, environment={"TERM": terminal})
-    erased = "\x1b[5D\x1b[0K" if terminal != "dumb" else "\b" * 5 + " " * 5 + "\b" * 5
+    erased = "\x1b[6D\x1b[0K" if terminal != "dumb" else "\b" * 6 + " " * 6 + "\b" * 6
     assert f"Low water, and the cause{erased}\r\ncauseway is dry.\r\n" in seen
 
 
@@ -484,8 +487,11 @@ def test_sources_stand_under_the_text_once_each():
         Citation(0, 0, None, "almanac.pdf"),
         TextDelta(" at six.", 0, 0),
         TextEnd("Low water at six.", 0, 0),
+        TextDelta("Go.", 1, 0),
+        TextEnd("Go.", 1, 0),
     )
-    assert out == "Low water at six.\n\n[1] Tides\n    https://tides.example\n[2] almanac.pdf\n"
+    sources = "[1] Tides\n    https://tides.example\n[2] almanac.pdf\n"
+    assert out == f"Low water at six.\n\n{sources}\nGo."
 
 
 def test_a_tool_that_the_vendor_runs_shows_its_progress_on_one_line():
@@ -625,7 +631,7 @@ def test_a_pipe_gets_the_text_as_it_is(text):
 
 
 def test_a_word_that_grows_too_long_moves_to_the_next_line():
-    assert on_screen(["High wa", "ter at noon"], 9) == "High \nwater at\nnoon\n"
+    assert on_screen(["High wa", "ter at noon"], 9) == "High\nwater at\nnoon\n"
 
 
 # Progress

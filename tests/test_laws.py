@@ -23,6 +23,7 @@ options = st.fixed_dictionaries(
     {},
     optional={
         "reasoning_tags": st.sampled_from(["auto", "off", "open"]),
+        "tool_markup": st.booleans(),
         "raw": st.booleans(),
         "repairs": st.booleans(),
         "strict": st.one_of(st.booleans(), st.just({"json-lenient", "tool-id-missing"})),

@@ -313,6 +313,11 @@ def test_an_output_item_known_by_the_id_of_its_call_answers_it() -> None:
     assert collect([START, *call(0, kind="builtin"), output]).calls_to_answer == []
 
 
+def test_an_unknown_item_that_is_no_output_does_not_answer_a_call() -> None:
+    remark = Unknown("shell_call_remark", {"call_id": "call_0"})
+    assert len(collect([START, *call(0, kind="builtin"), remark]).calls_to_answer) == 1
+
+
 def test_an_output_item_does_not_answer_a_function_call() -> None:
     output = Unknown("function_call_output", {"call_id": "call_0"})
     assert [made.call_id for made in collect([START, *call(0), output]).calls_to_answer] == ["call_0"]

@@ -722,6 +722,11 @@ def test_an_http_error_status_raises_with_what_the_body_says() -> None:
     assert "close" in response.closed_by
 
 
+@pytest.mark.parametrize("status", [200, 204, 399])
+def test_any_other_http_status_is_read_as_a_stream(status: int) -> None:
+    assert parse(ErrorResponse(status, CHAT)).text == "Hello"
+
+
 def test_an_async_http_error_status_raises_with_what_the_body_says() -> None:
     with pytest.raises(StreamFailedError, match="slow down") as raised:
         asyncio.run(aparse(AsyncErrorResponse(429, [RATE_LIMIT])))
@@ -845,6 +850,25 @@ def test_closing_one_response_early_is_the_end_of_all() -> None:
             next(events)
     assert source.closed == 1
     assert source.taken < len(FIRST)
+
+
+def test_closing_one_response_early_is_the_end_of_all_even_if_all_was_read_by_then() -> None:
+    source = Tap([b"".join(FIRST + SECOND)])
+    for number, events in enumerate(iter_responses(source)):
+        assert number == 0
+        with events:
+            next(events)
+    assert source.closed == 1
+
+
+def test_unused_data_is_what_came_with_the_terminal_event_but_after_it() -> None:
+    with stream([b"".join(RESPONSES) + b"more"]) as events:
+        assert events.unused_data is None
+        events.final()
+        assert events.unused_data == b"more"
+    with stream(CUT, errors="event") as events:
+        events.final()
+        assert events.unused_data is None
 
 
 def test_leaving_the_responses_closes_the_source() -> None:

@@ -105,7 +105,10 @@ class Terminal:
         self._ready: list[str] = []
         self._column = 0
         self._gap = ""
+        """Blanks that are to be written once it is known that something follows them on the line."""
         self._word = ""
+        """As much of the last word as is on the screen, and the blanks before it."""
+        self._blanks = ""
 
     def write(self, text: str, style: str = "", margin: str = "") -> None:
         """Goes on where the last text ended; `margin` stands at the start of each new line."""
@@ -145,12 +148,12 @@ class Terminal:
 
     def _add_word(self, fragment: str, style: str, margin: str) -> None:
         if _IDEOGRAPH.match(fragment) or self._gap or not self._column:
-            self._word = ""
+            self._word, self._blanks = "", self._gap
         too_long = self._column + cells(self._gap + fragment) > self.width
         if too_long and self._column > cells(margin + self._word):
             if self._word:
                 self._put(style)
-                self._pen.erase(cells(self._word))
+                self._pen.erase(cells(self._blanks + self._word))
                 fragment = self._word + fragment
             self._break_line()
         if not self._column:

@@ -12,6 +12,8 @@ from .reasoning_fields import Thought
 from .reasoning_tags import Piece, TagSplitter
 from .snapshots import Digest, Pieces, missing, size_of
 from .stream_state import StreamState
+from .tool_markup import MarkupScanner
+from .tool_markup_body import MarkupCall
 from .tool_routing import ToolCallRouter
 
 CUMULATIVE_LENGTH = 20
@@ -40,6 +42,7 @@ class Choice:
         self._parts = state.parts
         self._tags = TagSplitter(state.reasoning_tags, state.repair)
         self._field_tags: TagSplitter | None = None
+        self._markup = MarkupScanner() if state.tool_markup else None
         self._text_part: Part | None = None
         self._reasoning_part: Part | None = None
         self._text_parts: list[Part] = []
@@ -52,7 +55,7 @@ class Choice:
         """After anything unusual: may the next delta of text or thought go straight into the open part?"""
         part = self._parts.prose(self.index)
         self.plain_text = self.plain_thought = None
-        if part is None or self.provisional_word is not None or self._held_logprobs:
+        if part is None or self.provisional_word is not None or self._held_logprobs or self._markup is not None:
             return
         if part is self._text_part and self._tags.is_text:
             self.plain_text = part
@@ -65,19 +68,36 @@ class Choice:
         """More content, which may hold tagged thought."""
         tags = self._tags
         if tags.flows or (tags.is_text and "<" not in content):
-            self.text(content, logprobs)
+            self._read_text(content, logprobs)
             return
         self._sort(tags.feed(content), logprobs)
+
+    def _read_text(self, text: str, logprobs: list[Any] | None) -> None:
+        """Text that is no thought: on request it may hold calls."""
+        if self._markup is None:
+            self.text(text, logprobs)
+        else:
+            self._read_markup(self._markup.feed(text), logprobs)
+
+    def _read_markup(self, pieces: list[str | MarkupCall], logprobs: list[Any] | None = None) -> None:
+        for piece in pieces:
+            if isinstance(piece, str):
+                self.text(piece, logprobs)
+                logprobs = None
+            else:
+                self._state.repair("tool-markup", f"a call of {piece.name!r} stood in the text as markup")
+                self.tools.add_call(piece.name, piece.arguments, piece.id)
+                self._tags.after_tool_call()
 
     def _sort(self, pieces: list[Piece], logprobs: list[Any] | None = None) -> None:
         for kind, piece in pieces:
             if kind == "text":
-                self.text(piece, logprobs)
+                self._read_text(piece, logprobs)
                 logprobs = None
             elif kind == "thought":
                 self._think(piece, "tag")
             elif piece and piece.strip() != (self._thought_so_far() or "").strip():
-                self.text(piece)
+                self._read_text(piece, None)
         if logprobs:
             self._hold_logprobs(logprobs)
 
@@ -235,6 +255,8 @@ class Choice:
         if self.provisional_word is not None:
             self.word.say(self.provisional_word)
         self._sort(self._tags.end())
+        if self._markup is not None:
+            self._read_markup(self._markup.end())
         if self._field_tags is not None:
             for _, piece in self._field_tags.end():
                 self._think(piece, "raw")

@@ -32,7 +32,14 @@ class ItemReader:
     # -- prose --------------------------------------------------------------------------------------------------------
 
     def say(self, slot: Slot, delta: str, logprobs: Any = None) -> None:
-        """More of a content part; other prose may have closed it, then it goes on in a part of its own."""
+        """More of a content part, unless its item is over and was shown whole."""
+        if slot.item.shown_whole:
+            self._state.repair("delta-after-end", "a delta for an item that was shown whole")
+        else:
+            self._tell(slot, delta, logprobs)
+
+    def _tell(self, slot: Slot, delta: str, logprobs: Any = None) -> None:
+        """A delta. Other prose may have closed the part, then it goes on in one of its own."""
         part = slot.part
         if part is None or not part.is_open:
             part = slot.part = self._start(slot)
@@ -61,7 +68,7 @@ class ItemReader:
         if rest:
             if size_of(slot.streamed):
                 self._state.repair("snapshot-longer", "a repeated text is longer than its deltas")
-            self.say(slot, rest)
+            self._tell(slot, rest)
         elif rest is None and not is_suffix(slot.streamed, whole):
             self._state.repair("snapshot-differs", "a repeated text differs from its deltas, which stay")
 
@@ -126,6 +133,7 @@ class ItemReader:
         self._content(item, raw)
         if item.family == "reasoning" and not already:
             self._encrypted(item)
+        item.shown_whole = bool(raw.get("content") or raw.get("summary"))
         for slot in item.slots:
             slot.closed = True
             if slot.part is not None and slot.part.is_open:

@@ -58,6 +58,7 @@ class Item:
         "media",
         "phase",
         "seed",
+        "shown_whole",
         "slots",
         "streamed",
         "type",
@@ -80,6 +81,8 @@ class Item:
         self.media: Part | None = None
         self.seed = ""
         """Arguments that came with the announcement: they count unless the first delta starts them over."""
+        self.shown_whole = False
+        """Whether its end repeated what was streamed."""
         self.streamed = False
         """Whether deltas of its input came."""
 

@@ -88,7 +88,7 @@ class Call:
     def add(self, text: str) -> None:
         """More argument text; never empty."""
         part = self.part
-        if part is None or self._after is not None or (text[0] in '{"' and self.is_whole()):
+        if part is None or not part.is_open or self._after is not None or (text[0] in '{"' and self.is_whole()):
             self._add_carefully(text)
         else:
             self.state.parts.arguments(part, text)
@@ -96,6 +96,9 @@ class Call:
     def _add_carefully(self, text: str) -> None:
         if self.part is None:
             self._wait(text)
+            return
+        if not self.part.is_open:
+            self.state.repair("delta-after-end", f"arguments of {self.name!r} came after the call was over")
             return
         if self._after is None:
             self._after = _BehindWhole(self.arguments().strip())

@@ -82,6 +82,14 @@ class ToolCallRouter:
         self._state.repair("tool-legacy-function-call", "the call came as `function_call`")
         self._entry({"index": -1, "function": function_call})
 
+    def add_call(self, name: str, arguments: str, id: str | None) -> None:
+        """A whole call that stood somewhere else than in `tool_calls`."""
+        call = self._open(None, "function")
+        call.name, call.call_id = name, id
+        if id is not None:
+            self._by_id.setdefault(id, call)
+        call.add(arguments)
+
     def settle(self) -> None:
         """Another part begins, or a finish word came: the newest call's name and id are final now, if it has a name."""
         pending, self._pending = self._pending, None

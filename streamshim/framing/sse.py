@@ -179,7 +179,9 @@ class Framer:
             fragments.clear()
             self._fragments_size = 0
             if self._document is not None:
-                if tail not in _FIELD_PREFIXES and not _FIELD.match(tail):
+                if _FIELD.match(tail):
+                    yield self._abandon_document(self._document)
+                elif tail not in _FIELD_PREFIXES:
                     yield from self._read_document(tail)
                     return
             elif _opens_document(tail) and tail.strip() != b"[":
@@ -201,8 +203,7 @@ class Framer:
             if not _FIELD.match(line):
                 yield from self._read_document(line + b"\n")
                 return
-            yield None, self._document.rest()[:_PROSE_BYTES]  # it never closed: the event stream goes on
-            self._document = None
+            yield self._abandon_document(self._document)
         if len(line) > self._max and not _opens_document(line):
             yield self._too_long("line")
             return
@@ -235,6 +236,11 @@ class Framer:
         self._event = None
         self._document = JsonBody(self._max)
         yield from self._read_document(data)
+
+    def _abandon_document(self, document: JsonBody) -> Frame:
+        """A line of the event stream comes though the document never closed: it was none."""
+        self._document = None
+        return None, document.rest()[:_PROSE_BYTES]
 
     def _read_document(self, data: bytes) -> Iterator[Frame]:
         """Feed the open document; behind its end another document or a line of an event stream may follow."""

@@ -1,7 +1,7 @@
 """Tool calls that leaked into the text as the markup of a model's own template (opt-in: `tool_markup=True`).
 
-One scanner with a table of families. What could be the beginning of an opener is held, and no more; behind an opener the
-text is held until its closer, or until it cannot be a call. Markup that never closes, that holds no call, or that
+One scanner with a table of families. What could be the beginning of an opener is held, and no more; behind an opener
+the text is held until its closer, or until it cannot be a call. Markup that never closes, that holds no call, or that
 stands in code is text like any other.
 """
 
@@ -26,15 +26,14 @@ class Family:
     closer: str | None
 
 
+_TAGS = ("tool_call", "tool_calls", "function_calls", "longcat_tool_call", "minimax:tool_call", "seed:tool_call")
+
+
 def _families() -> list[Family]:
     bars = ("｜", "｜｜", "|", "||", "‖")
     marked = [(f"<{bar}{{}}{bar}>", bar, line) for bar, line in product(("｜", "|"), ("▁", "_"))]
     return [
-        *(
-            Family(f"<{tag}>", f"</{tag}>")
-            for tag in ("tool_call", "tool_calls", "longcat_tool_call", "function_calls")
-        ),
-        *(Family(f"<{tag}>", f"</{tag}>") for tag in ("minimax:tool_call", "seed:tool_call")),
+        *(Family(f"<{tag}>", f"</{tag}>") for tag in _TAGS),
         *(
             Family(f"<{bar}DSML{bar}{name}>", f"</{bar}DSML{bar}{name}>")
             for bar, name in product(bars, ("function_calls", "tool_calls"))

@@ -35,7 +35,7 @@ _NAME = re.compile(r"[\w.\-/$]+")
 
 
 def read_calls(markup: str, opener: int, closer: int) -> list[MarkupCall]:
-    """The calls in one piece of markup; `opener` and `closer` are the lengths of its tags. Empty where there is none."""
+    """The calls in one piece of markup, if any; `opener` and `closer` are the lengths of its tags."""
     plain = _PREFIX.sub(r"\1", markup)
     body = markup[opener : len(markup) - closer].strip()
     for read, text in ((_tagged, plain), (_numbered, body), (_separated, body), (_json, body), (_named, body)):
@@ -63,7 +63,7 @@ def _numbered(body: str) -> Iterator[MarkupCall]:
 
 
 def _separated(body: str) -> Iterator[MarkupCall]:
-    """`<｜tool▁call▁begin｜>function<｜tool▁sep｜>f` and fenced JSON, or the name before the mark and JSON behind it."""
+    """`<｜tool▁call▁begin｜>function<｜tool▁sep｜>f`, then fenced JSON; or the name first, JSON behind the mark."""
     for kind, rest in _SEPARATED.findall(body):
         tagged = list(_tagged(_PREFIX.sub(r"\1", rest)))
         if tagged:

@@ -138,7 +138,6 @@ class Collector:
         self._unknown: list[Unknown] = []
         self._parts: dict[int, _PartDraft] = {}
         self._choices: dict[int, _ChoiceDraft] = {}
-        self._builtin_calls: dict[str, _PartDraft] = {}
 
     def feed(self, event: Event) -> None:
         """Take in one event. Kinds that say nothing about the answer (raw frames, repairs) are passed over."""
@@ -219,8 +218,7 @@ class Collector:
         self._parts[event.part].say(**said, **_whole(text=event.text))
 
     def _on_tool_call_end(self, event: ToolCallEnd) -> None:
-        draft = self._parts[event.part]
-        draft.say(
+        self._parts[event.part].say(
             call_id=event.call_id,
             name=event.name,
             kind=event.kind,
@@ -228,8 +226,6 @@ class Collector:
             status=event.status,
             signature=event.signature,
         )
-        if event.kind == "builtin":
-            self._builtin_calls[event.call_id] = draft
 
     def _on_media_end(self, event: MediaEnd) -> None:
         self._parts[event.part].say(**_whole(data=event.data, url=event.url, transcript=event.transcript))
@@ -256,10 +252,6 @@ class Collector:
 
     def _on_unknown(self, event: Unknown) -> None:
         self._unknown.append(event)
-        if event.name.endswith("_output") and isinstance(event.data, dict):
-            call_id = event.data.get("call_id") or event.data.get("id")
-            if isinstance(call_id, str) and call_id in self._builtin_calls:
-                self._builtin_calls[call_id].say(answered=True)
 
     def _on_stream_end(self, event: StreamEnd) -> None:
         self._facts.update(status=event.status, repairs=event.repairs)

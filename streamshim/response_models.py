@@ -64,8 +64,7 @@ class RefusalPart(_Model):
 class ToolCallPart(_Model):
     """A tool call. `status` is None while it is open; `arguments` are what came so far.
 
-    `answered` says that the call's output came in the same response; `progress` is what a tool that the vendor runs
-    told on its way.
+    `progress` is what the call's tool told on its way.
     """
 
     type: Literal["tool_call"] = "tool_call"
@@ -78,8 +77,12 @@ class ToolCallPart(_Model):
     arguments: str = ""
     status: ToolStatus | None = None
     signature: str | None = None
-    answered: bool = False
     progress: list[ToolProgress] = Field(default_factory=list)
+
+    @property
+    def answered(self) -> bool:
+        """Whether a call of a builtin tool has its output in the same response: a gateway ran it for the reader."""
+        return self.kind == "builtin" and any(step.status == "output" for step in self.progress)
 
     def parsed(self) -> dict[str, Any]:
         """The arguments as a JSON object.

@@ -295,31 +295,15 @@ def test_calls_to_answer_are_whole_ones_that_the_vendor_did_not_run(
 
 
 def test_a_builtin_call_whose_output_came_in_the_same_response_is_answered() -> None:
-    events = [
-        START,
-        *call(0, kind="builtin", call_id="call_a"),
-        *call(1, kind="builtin", call_id="call_b"),
-        Unknown("shell_call_output", {"type": "shell_call_output", "id": "sho_1", "call_id": "call_a"}),
-        Unknown("other_output", ["not an item"]),
-        Unknown("odd_output", {"call_id": ["call_b"]}),
-    ]
-    response = collect(events)
-    assert [(made.call_id, made.answered) for made in response.tool_calls] == [("call_a", True), ("call_b", False)]
-    assert [made.call_id for made in response.calls_to_answer] == ["call_b"]
-
-
-def test_an_output_item_known_by_the_id_of_its_call_answers_it() -> None:
-    output = Unknown("local_shell_call_output", {"type": "local_shell_call_output", "id": "call_0", "output": "{}"})
-    assert collect([START, *call(0, kind="builtin"), output]).calls_to_answer == []
-
-
-def test_an_unknown_item_that_is_no_output_does_not_answer_a_call() -> None:
-    remark = Unknown("shell_call_remark", {"call_id": "call_0"})
-    assert len(collect([START, *call(0, kind="builtin"), remark]).calls_to_answer) == 1
+    output = ToolProgress(0, 0, "output", {"type": "shell_call_output", "call_id": "call_0"})
+    progress = ToolProgress(1, 0, "completed", {"type": "shell_call", "call_id": "call_1"})
+    response = collect([START, *call(0, kind="builtin"), *call(1, kind="builtin"), output, progress])
+    assert [(made.call_id, made.answered) for made in response.tool_calls] == [("call_0", True), ("call_1", False)]
+    assert [made.call_id for made in response.calls_to_answer] == ["call_1"]
 
 
 def test_an_output_item_does_not_answer_a_function_call() -> None:
-    output = Unknown("function_call_output", {"call_id": "call_0"})
+    output = ToolProgress(0, 0, "output", {"type": "function_call_output", "call_id": "call_0"})
     assert [made.call_id for made in collect([START, *call(0), output]).calls_to_answer] == ["call_0"]
 
 

@@ -919,7 +919,7 @@ def test_an_http_error_is_one_failed_response() -> None:
     assert (answer.error.status, answer.error.message) == (429, "slow down")
 
 
-# -- what the types promise -------------------------------------------------------------------------------------------
+# -- tool calls -------------------------------------------------------------------------------------------------------
 
 
 def test_the_calls_of_an_answer_can_be_run() -> None:
@@ -927,3 +927,17 @@ def test_the_calls_of_an_answer_can_be_run() -> None:
         ends = [event for event in events if isinstance(event, ToolCallEnd)]
     (call,) = events.response.calls_to_answer
     assert (call.name, call.parsed()) == (ends[0].name, ends[0].parsed()) == ("look", {"at": 1})
+
+
+def test_a_builtin_call_that_a_gateway_answered_on_the_same_stream_is_not_to_be_answered_again() -> None:
+    calls = [
+        {"id": f"sh_{name}", "type": "shell_call", "call_id": name, "action": {"commands": ["ls"]}}
+        for name in ("a", "b")
+    ]
+    output = {"id": "sho_1", "type": "shell_call_output", "call_id": "a", "output": []}
+    items = [{**item, "status": "completed"} for item in (*calls, output)]
+    done = [responses("output_item.done", output_index=index, item=item) for index, item in enumerate(items)]
+    completed = responses("completed", response=response_object("completed", output=items))
+    answer = parse([responses("created", response=response_object("in_progress")), *done, completed])
+    assert [call.call_id for call in answer.tool_calls] == ["a", "b"]
+    assert [call.call_id for call in answer.calls_to_answer] == ["b"]

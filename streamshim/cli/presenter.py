@@ -112,6 +112,8 @@ class Presenter:
                 self._unknown[event.name] += 1
             case StreamEnd():
                 self._show_end(event)
+            case _:
+                pass
 
     def _begin(self, block: object) -> None:
         """Sets what follows apart from what came, unless it goes on with the same block."""

@@ -348,6 +348,7 @@ class ChatWire:
         if self.done_seen:
             return
         self.done_seen = True
+        self._state.parts.closing = True
         if self.modelled:
             self.end(self.status(cancelled=False, trusted=False))
 

@@ -353,6 +353,7 @@ class StreamDecoder:
     def _finish(self, *, error: BaseException | None, cancelled: bool) -> None:
         state = self._state
         open_parts = len(state.parts.open)
+        state.parts.closing = True
         status = self._status(error, cancelled=cancelled)
         if error is not None and status == "truncated":
             state.error(

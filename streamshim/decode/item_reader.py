@@ -124,7 +124,8 @@ class ItemReader:
             self._close(item, raw, _type(raw))
 
     def _close(self, item: Item, raw: dict[str, Any], item_type: str) -> None:
-        already, item.done = item.done, True
+        already = item.done
+        self.items.close(item)
         if item.family == "call":
             if not already:
                 self._close_call(item, raw, item_type)
@@ -268,7 +269,7 @@ class ItemReader:
             call.start()
             call.add(text)
         if raw.get("status") == "incomplete" and call.kind in ("function", "custom"):
-            item.done = False  # the terminal event tells what it is worth
+            self.items.close(item, done=False)  # the terminal event tells what it is worth
             call.said_incomplete = True
             return
         call.start()

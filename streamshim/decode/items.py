@@ -6,6 +6,8 @@ neither. A known id of the right family wins, then the index, then the call id, 
 
 from __future__ import annotations
 
+import builtins
+from itertools import islice
 from typing import Any, Literal
 
 from ..json_codec import clean
@@ -24,6 +26,10 @@ def family_of(item_type: str) -> Family:
     if item_type in ("message", "reasoning"):
         return item_type  # type: ignore[return-value]
     return "call" if item_type.endswith("_call") or item_type in ("mcp_list_tools", "mcp_approval_request") else "other"
+
+
+_CANDIDATES = 64
+"""Where ids and indices fail, so many items are looked at: real responses have fewer."""
 
 
 class Slot:
@@ -130,6 +136,7 @@ class Items:
     def __init__(self) -> None:
         """None yet."""
         self.all: list[Item] = []
+        self._open: dict[Family, dict[int, Item]] = {"message": {}, "reasoning": {}, "call": {}, "other": {}}
         self._by_id: dict[str, Item] = {}
         self._by_index: dict[int, Item] = {}
         self._by_call_id: dict[str, Item] = {}
@@ -151,9 +158,10 @@ class Items:
         elif (call_id := usable(event.get("call_id"))) and (item := self._by_call_id.get(call_id)) is not None:
             return item
         elif index is None or id is None:
-            opened = [item for item in self._open(family) if item.type == item_type] or self._open(family)
-            if opened and (index is None or opened[-1].index is None):
-                return opened[-1]
+            opened = self._latest_open(family)
+            opened = [item for item in opened if item.type == item_type] or opened
+            if opened and (index is None or opened[0].index is None):
+                return opened[0]
         return self.new(item_type, id, index)
 
     def known(self, event: dict[str, Any]) -> Item | None:
@@ -188,8 +196,8 @@ class Items:
             if item is None and call_id is not None:
                 item = self._by_call_id.get(call_id)
             if item is None and (index is None or id is None):
-                opened = [item for item in self._open(family) if item.type == item_type and _same_call(item, call_id)]
-                item = opened[0] if len(opened) == 1 else None
+                same = [i for i in self._latest_open(family) if i.type == item_type and _same_call(i, call_id)]
+                item = same[0] if len(same) == 1 else None
         if item is None:
             item = self.new(item_type, id, index)
         self._remember(item, raw)
@@ -198,14 +206,15 @@ class Items:
     def match(self, snapshot: list[dict[str, Any]]) -> list[Item | None]:
         """For each item of the terminal output the one that was streamed, or None."""
         found: list[Item | None] = [self._match_by_name(raw, position) for position, raw in enumerate(snapshot)]
+        left = [item for item in self.all if not item.matched][:_CANDIDATES]
         for position, raw in enumerate(snapshot):
             if found[position] is None:
                 family = family_of(str(raw.get("type")))
-                for item in self.all:
-                    if not item.matched and item.family == family and item.fits_snapshot(raw):
-                        item.matched = True
-                        found[position] = item
-                        break
+                item = next((i for i in left if i.family == family and i.fits_snapshot(raw)), None)
+                if item is not None:
+                    item.matched = True
+                    left.remove(item)
+                    found[position] = item
         return found
 
     def _match_by_name(self, raw: dict[str, Any], position: int) -> Item | None:
@@ -226,6 +235,7 @@ class Items:
         """An item that nothing was said of before."""
         item = Item(item_type, clean(id) if id else None, index)
         self.all.append(item)
+        self._open[item.family][builtins.id(item)] = item
         if id is not None:
             self._by_id[id] = item
         if index is not None:
@@ -245,8 +255,17 @@ class Items:
             if item.family == "call":
                 self._by_call_id.setdefault(call_id, item)
 
-    def _open(self, family: Family) -> list[Item]:
-        return [item for item in self.all if not item.done and item.family == family]
+    def close(self, item: Item, *, done: bool = True) -> None:
+        """The item is over; with `done=False` it is open again."""
+        item.done = done
+        if done:
+            self._open[item.family].pop(builtins.id(item), None)
+        else:
+            self._open[item.family][builtins.id(item)] = item
+
+    def _latest_open(self, family: Family) -> list[Item]:
+        """Items of a family that are open, the latest first."""
+        return list(islice(reversed(self._open[family].values()), _CANDIDATES))
 
 
 def _same_call(item: Item, call_id: str | None) -> bool:

@@ -6,7 +6,7 @@ MAX_FRAME_BYTES = 64 * 1024 * 1024
 MAX_CHOICES = 1_000
 """Answers to one request: vendors allow 128 at most."""
 
-MAX_OPEN_PARTS = 100_000
+MAX_PARTS = 100_000
 """Parts of one stream: an answer of a million tokens has some hundred."""
 
 MAX_HELD_CHARACTERS = 4 * 1024 * 1024

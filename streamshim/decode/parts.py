@@ -30,7 +30,7 @@ from ..events import (
     ToolStatus,
 )
 from ..json_codec import clean
-from .limits import MAX_OPEN_PARTS
+from .limits import MAX_PARTS
 from .snapshots import Digest
 
 PartKind = Literal["text", "reasoning", "refusal", "tool_call", "media"]
@@ -78,6 +78,9 @@ class Parts:
         self.careful = False
         """A frame held lone surrogates: from now on deltas are looked at, so that split pairs are joined."""
         self.count = 0
+        self.closing = False
+        """The stream ends: what was held may still become parts."""
+        self._promised = 0
         self.open: dict[int, Part] = {}
         self.choices: set[int] = set()
         """The choices that had a part."""
@@ -120,9 +123,19 @@ class Parts:
         self.out.append(MediaStart(part.number, choice, id, media_type))
         return part
 
-    def _start(self, choice: int, kind: PartKind, id: str | None) -> Part:
-        if self.count >= MAX_OPEN_PARTS:
+    def promise(self) -> None:
+        """One part more is to come; a call promises its part when it is first heard of.
+
+        Raises:
+            TooManyPartsError: the stream has enough of them, and is not at its end.
+        """
+        if self._promised >= MAX_PARTS and not self.closing:
             raise TooManyPartsError
+        self._promised += 1
+
+    def _start(self, choice: int, kind: PartKind, id: str | None) -> Part:
+        if kind != "tool_call":
+            self.promise()
         is_prose = kind in ("text", "reasoning", "refusal")
         if (is_prose or self.exclusive) and choice in self._prose:
             self.end(self._prose[choice])

@@ -45,7 +45,12 @@ class Call:
     def __init__(
         self, state: StreamState, choice: int, kind: ToolKind = "function", *, item_id: str | None = None
     ) -> None:
-        """A call that nothing is known of yet."""
+        """A call that nothing is known of yet.
+
+        Raises:
+            TooManyPartsError: there are enough of them.
+        """
+        state.parts.promise()
         self.state = state
         self.choice = choice
         self.kind: ToolKind = kind

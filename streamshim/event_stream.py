@@ -145,7 +145,7 @@ class EventStreamBase:
         if self._error_body is not None:
             return self._take_error_body(self._error_body, None)
         body = getattr(error, "body", None)
-        if isinstance(body, dict) and body:
+        if isinstance(body, dict | str) and body:
             return self._decoder.feed_payload({"error": body}) + self._decoder.close()
         return self._decoder.close(error)
 
@@ -155,7 +155,6 @@ class EventStreamBase:
             body += piece
             if len(body) < ERROR_BODY_BYTES:
                 return []
-        self._error_body = None
         return self._http_error_events(bytes(body))
 
     def _http_error_events(self, body: bytes) -> list[Event]:

@@ -7,6 +7,7 @@ import io
 import logging
 import pathlib
 from collections.abc import AsyncIterator, Iterator
+from types import MappingProxyType
 from typing import Any
 
 import pydantic
@@ -164,7 +165,9 @@ def test_an_async_pooled_response_is_streamed_as_it_comes() -> None:
     assert read_async(AsyncPooled()) == PIECES
 
 
-@pytest.mark.parametrize("items", [[{"id": "a"}], [Chunk(id="a")], [pydantic.RootModel({"id": "a"})]])
+@pytest.mark.parametrize(
+    "items", [[{"id": "a"}], [MappingProxyType({"id": "a"})], [Chunk(id="a")], [pydantic.RootModel({"id": "a"})]]
+)
 def test_parsed_chunks_come_as_payloads(items: list[Any]) -> None:
     assert read(items) == [{"id": "a"}]
     assert read(items[0]) == [{"id": "a"}]

@@ -13,6 +13,8 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from streamshim import event_stream
 from streamshim.decode.decoder import StreamDecoder
@@ -49,6 +51,7 @@ from tests.small_streams import (
 
 CUT = CHAT[:2]
 FAILED = [CHAT[0], frame(VENDOR_ERROR)]
+RATE_LIMIT = json.dumps({"error": {"message": "slow down", "type": "requests", "code": "rate_limit_exceeded"}}).encode()
 INCOMPLETE = [
     *RESPONSES[:4],
     frame(
@@ -169,6 +172,18 @@ def test_sync_async_and_push_give_the_same_events(pieces: list[bytes]) -> None:
     assert list(stream(pieces, make_id=numbered_ids())) == expected
     assert asyncio.run(read_async(agenerate(pieces), make_id=numbered_ids())) == expected
     assert asyncio.run(read_async(b"".join(pieces), make_id=numbered_ids())) == expected
+
+
+@given(data=st.data(), pieces=st.sampled_from([CHAT, CHAT_CALL, RESPONSES, INCOMPLETE, CUT, FAILED, [RATE_LIMIT]]))
+def test_sync_async_and_push_agree_wherever_the_bytes_are_cut_or_end(data: st.DataObject, pieces: list[bytes]) -> None:
+    body = b"".join(pieces)
+    body = body[: data.draw(st.integers(0, len(body)))]
+    places = sorted(data.draw(st.lists(st.integers(0, len(body)), max_size=8)))
+    cuts = [body[start:stop] for start, stop in itertools.pairwise([0, *places, len(body)])]
+    expected = pushed(cuts, make_id=numbered_ids())
+    assert list(stream(cuts, errors="event", make_id=numbered_ids())) == expected
+    assert asyncio.run(read_async(agenerate(cuts), errors="event", make_id=numbered_ids())) == expected
+    assert parse(cuts, errors="event", make_id=numbered_ids()) == collect(expected)
 
 
 @pytest.mark.parametrize(
@@ -534,6 +549,17 @@ def test_closing_after_the_end_changes_nothing() -> None:
     assert ended(events) == "truncated"
 
 
+def test_a_reader_who_leaves_after_an_error_is_not_told_of_it_again() -> None:
+    with stream([*FAILED, *CHAT]) as events:
+        for event in events:
+            if event.type == "error_report":
+                break
+    assert list(events) == []
+    error = events.final().error
+    assert error is not None
+    assert error.message == "the engine is on fire"
+
+
 def test_leaving_a_with_block_closes_the_source_and_lets_the_reader_s_exception_pass() -> None:
     source = Tap(CHAT)
     events = stream(source)
@@ -704,9 +730,6 @@ class AsyncErrorResponse(ErrorResponse):
         return agenerate(self.tap)
 
 
-RATE_LIMIT = json.dumps({"error": {"message": "slow down", "type": "requests", "code": "rate_limit_exceeded"}}).encode()
-
-
 def test_an_http_error_status_raises_with_what_the_body_says() -> None:
     response = ErrorResponse(429, [RATE_LIMIT[:20], RATE_LIMIT[20:]], retry_after="7")
     with stream(response) as events:
@@ -784,9 +807,15 @@ def test_an_sdk_s_exception_that_keeps_the_vendor_s_error_is_told_as_that_error(
     assert (raised.value.error.kind, raised.value.error.code) == ("vendor", "overheated")
 
 
-def test_an_sdk_s_exception_without_a_body_is_a_broken_connection() -> None:
+def test_an_sdk_s_exception_may_keep_an_error_that_is_one_sentence() -> None:
+    with pytest.raises(StreamFailedError, match="the engine is on fire"):
+        parse(Tap(CHAT[:1], ApiError("the engine is on fire")))
+
+
+@pytest.mark.parametrize("body", [None, {}, "", 7])
+def test_an_sdk_s_exception_without_an_error_in_it_is_a_broken_connection(body: object) -> None:
     with pytest.raises(StreamTruncatedError) as raised:
-        parse(Tap(CHAT[:1], ApiError(None)))
+        parse(Tap(CHAT[:1], ApiError(body)))
     assert isinstance(raised.value.__cause__, ApiError)
 
 

@@ -147,10 +147,10 @@ class Terminal:
         self._break_line()
 
     def _add_word(self, fragment: str, style: str, margin: str) -> None:
-        if _IDEOGRAPH.match(fragment) or self._gap or not self._column:
-            self._word, self._blanks = "", self._gap
+        if not self._word or _IDEOGRAPH.match(fragment):
+            self._word = self._blanks = ""
         too_long = self._column + cells(self._gap + fragment) > self.width
-        if too_long and self._column > cells(margin + self._word):
+        if too_long and self._column > cells(margin + self._blanks + self._word):
             if self._word:
                 self._put(style)
                 self._pen.erase(cells(self._blanks + self._word))
@@ -161,13 +161,14 @@ class Terminal:
             self._column = cells(margin)
         self._ready.append(self._gap + fragment)
         self._column += cells(self._gap + fragment)
+        self._blanks += self._gap
         self._gap = ""
         self._word = "" if _IDEOGRAPH.match(fragment) else self._word + fragment
 
     def _break_line(self) -> None:
         self._ready.append("\n")
         self._column = 0
-        self._gap = self._word = ""
+        self._gap = self._word = self._blanks = ""
 
     def _put(self, style: str) -> None:
         if self._ready:

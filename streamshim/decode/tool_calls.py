@@ -80,11 +80,16 @@ class Call:
     @property
     def has_arguments(self) -> bool:
         """Whether any argument text has come."""
-        return bool(self._waiting) or (self.part is not None and bool(self.part.pieces))
+        return bool(self._waiting) or self.has_given_arguments
 
     def arguments(self) -> str:
         """The argument text that was given out so far."""
         return "".join(self.part.kept) if self.part is not None else ""
+
+    @property
+    def has_given_arguments(self) -> bool:
+        """Whether any argument text was given out."""
+        return self.part is not None and bool(self.part.pieces)
 
     def seen_text(self) -> str:
         """All argument text that the wire gave, held or given out."""
@@ -93,39 +98,57 @@ class Call:
     def add(self, text: str) -> None:
         """More argument text; never empty."""
         part = self.part
-        if part is None or not part.is_open or self._after is not None or (text[0] in '{"' and self.is_whole()):
+        if (
+            part is None
+            or not part.is_open
+            or not part.pieces
+            or self._after is not None
+            or (text[0] in '{"' and self.is_whole())
+        ):
             self._add_carefully(text)
         else:
             self.state.parts.arguments(part, text)
 
     def _add_carefully(self, text: str) -> None:
-        if self.part is None:
-            self._wait(text)
-            return
-        if not self.part.is_open:
+        if self.part is not None and not self.part.is_open:
             self.state.repair("delta-after-end", f"arguments of {self.name!r} came after the call was over")
-            return
-        if self._after is None:
-            self._after = _BehindWhole(self.arguments().strip())
-        self._after.add(text)
-        self._resolve()
+        elif not self.has_given_arguments:
+            self._begin(text)
+        else:
+            if self._after is None:
+                self._after = _BehindWhole(self.arguments().strip())
+            self._after.add(text)
+            self._resolve()
 
-    def _wait(self, text: str) -> None:
-        """Before the Start: a call without a name keeps everything, a named one only what may be the word `null`."""
+    def _begin(self, text: str) -> None:
+        """The first of the arguments: held as long as there is no name, or as they may be the word `null`."""
         self._waiting.append(text)
         self._held_size += len(text)
-        if not self.name:
+        if not self.name and self.part is None:
             if self._held_size > MAX_HELD_CHARACTERS:
                 self.state.limit("the arguments of a call without a name are too long to be held")
-                self.name = ""
                 self.start()
             return
-        if self.kind != "custom" and len(self._waiting) < 8 and "null".startswith("".join(self._waiting).strip()):
+        if self.kind == "function" and len(self._waiting) < 8 and "null".startswith("".join(self._waiting).strip()):
             return
         self.start()
+        self._give_waiting()
+
+    def _give_waiting(self) -> None:
+        """What was held of the arguments; blanks and the word `null` are none."""
+        text = "".join(self._waiting)
+        self._waiting.clear()
+        if self.kind == "function" and text.strip() in ("", "null"):
+            if text:
+                self.state.repair("tool-arguments-empty", f"the arguments of {self.name!r} are {text!r}")
+            return
+        if self.kind == "function" and "}{" in text:
+            text = self._first_of_equals(text)
+        if text and self.part is not None:
+            self.state.parts.arguments(self.part, text)
 
     def start(self) -> None:
-        """Name and id are final: the Start, and what waited for it. Nothing if it has started."""
+        """Name and id are final: the Start. Nothing if it has started."""
         if self.part is not None:
             return
         if not self.call_id:
@@ -134,16 +157,6 @@ class Call:
         self.part = self.state.parts.start_call(
             self.choice, self.item_id, self.call_id, self.name or "", self.kind, self.item_type
         )
-        text = "".join(self._waiting)
-        self._waiting.clear()
-        if self.kind != "custom" and (text.strip() == "null" or not text.strip()):
-            if text:
-                self.state.repair("tool-arguments-empty", f"the arguments of {self.name!r} are {text!r}")
-            return
-        if self.kind == "function" and "}{" in text:
-            text = self._first_of_equals(text)
-        if text:
-            self.state.parts.arguments(self.part, text)
 
     def _first_of_equals(self, text: str) -> str:
         """One string that holds the same whole object twice or more says it once."""
@@ -217,6 +230,7 @@ class Call:
         part = self.part
         if part is None:
             raise AssertionError("a call that has started has a part")
+        self._give_waiting()
         if self._after is not None:
             if self._after.differs:
                 self._flush_after()

@@ -1,0 +1,1 @@
+"""How other clients read the scenarios of the tests: `python -m benchmarks.comparison` writes `docs/comparison.md`."""

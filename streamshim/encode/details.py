@@ -1,0 +1,62 @@
+"""Small things that both wires say in nearly the same words: log probabilities and sources."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..events import Citation
+
+_NO_LOGPROB = -9999.0
+"""What the wire itself says of a token that was out of the question: it has no word for minus infinity."""
+
+
+def written_logprobs(entries: list[Any] | None) -> list[dict[str, Any]]:
+    """Log probabilities with all members that the wires demand; entries without a token are left out."""
+    if not entries:
+        return []
+    return [
+        {**_token(entry), "top_logprobs": [_token(top) for top in _tops(entry.get("top_logprobs"))]}
+        for entry in entries
+        if _has_token(entry)
+    ]
+
+
+def _has_token(entry: Any) -> bool:
+    return isinstance(entry, dict) and isinstance(entry.get("token"), str)
+
+
+def _tops(tops: Any) -> list[dict[str, Any]]:
+    if isinstance(tops, dict):  # text completions: {token: logprob}
+        tops = [{"token": token, "logprob": logprob} for token, logprob in tops.items()]
+    return [top for top in tops if _has_token(top)] if isinstance(tops, list) else []
+
+
+def _token(entry: dict[str, Any]) -> dict[str, Any]:
+    token, logprob, octets = entry["token"], entry.get("logprob"), entry.get("bytes")
+    is_number = isinstance(logprob, int | float) and not isinstance(logprob, bool) and math.isfinite(logprob)
+    has_bytes = isinstance(octets, list) and all(isinstance(octet, int) for octet in octets)
+    return {
+        "token": token,
+        "logprob": logprob if is_number else _NO_LOGPROB,
+        "bytes": octets if has_bytes else list(token.encode("utf-8", "replace")),
+    }
+
+
+def source_of(citation: Citation) -> dict[str, Any]:
+    """The members of a `url_citation`; what is not known is empty, or 0."""
+    return {
+        "url": citation.url or "",
+        "title": citation.title or "",
+        "start_index": citation.start or 0,
+        "end_index": citation.end or 0,
+    }
+
+
+def annotation_of(citation: Citation) -> dict[str, Any]:
+    """A source as an annotation of the Responses wire: verbatim if it came as one."""
+    data = citation.data
+    kind = data.get("type") if isinstance(data, dict) else None
+    if isinstance(kind, str) and kind and not isinstance(data.get(kind), dict):
+        return {**data, **source_of(citation)} if kind == "url_citation" else data
+    return {"type": "url_citation", **source_of(citation)}

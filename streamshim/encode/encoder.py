@@ -1,0 +1,109 @@
+"""What both encoders share: identity, made-up values, drops, and how a frame is written."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from ..events import Event, Evidence, StreamEnd, StreamStart
+from ..json_codec import dumps
+
+DONE = b"data: [DONE]\n\n"
+PING = b": ping\n\n"
+TRUNCATED_CODE = "stream_truncated"
+TRUNCATED_MESSAGE = "The upstream stream ended before it was complete."
+FAILED_MESSAGE = "The upstream reported an error and gave no message."
+
+
+def random_id(prefix: str) -> str:
+    """The prefix and 24 random hex digits."""
+    return f"{prefix}_{secrets.token_hex(12)}"
+
+
+def unix_time() -> int:
+    """Now, in whole seconds."""
+    return int(time.time())
+
+
+def frame(payload: dict[str, Any], event: str | None = None) -> bytes:
+    """A payload as an event of an event stream, with or without an `event:` line."""
+    head = f"event: {event}\n" if event else ""
+    return f"{head}data: {dumps(payload)}\n\n".encode()
+
+
+class Encoder:
+    """Events in, frames out: what does not depend on the wire.
+
+    Attributes:
+        dropped: how often something was left out because the wire cannot say it, by kind.
+    """
+
+    _HANDLERS: ClassVar[dict[str, Callable[[Any, Any], None]]]
+    _ID_PREFIX: ClassVar[str]
+
+    def __init__(
+        self,
+        *,
+        model: str | None,
+        response_id: str | None,
+        make_id: Callable[[str], str] | None,
+        now: Callable[[], int] | None,
+    ) -> None:
+        """Nothing was said yet."""
+        self.dropped: dict[str, int] = {}
+        self._make_id = make_id or random_id
+        self._now = now or unix_time
+        self._own_model = model
+        self._own_id = response_id
+        self._frames: list[bytes] = []
+        self._begun = False
+        self._ended = False
+
+    def feed(self, event: Event) -> list[bytes]:
+        """Encode one event: the frames that it gives, one an entry. After `StreamEnd` nothing is written any more."""
+        handler = self._HANDLERS.get(event.type)
+        if self._ended:
+            return []
+        if handler is None:
+            self._drop(event.type)
+            return []
+        if not self._begun:
+            self._begun = True
+            self._start(event if isinstance(event, StreamStart) else StreamStart(None, None, None, None))
+        if self._is_spoken(event):
+            handler(self, event)
+        else:
+            self._drop("choice")
+        frames = self._frames[:]
+        self._frames.clear()
+        return frames
+
+    def close(self) -> list[bytes]:
+        """No more events: without a `StreamEnd` the stream counts as truncated. May be called again."""
+        return self.feed(StreamEnd("truncated", Evidence(), None, {}, None, None))
+
+    @staticmethod
+    def ping() -> bytes:
+        """A frame that keeps the connection alive; it may stand between any two others."""
+        return PING
+
+    def _start(self, start: StreamStart) -> None:
+        """Fix who speaks; what the source leaves open is made up."""
+        id = self._own_id or start.response_id or self._make_id(self._ID_PREFIX)
+        created_at = self._now() if start.created_at is None else start.created_at
+        self._begin(id, self._own_model or start.model or "", created_at)
+
+    def _begin(self, id: str, model: str, created_at: int) -> None:
+        raise NotImplementedError
+
+    def _is_spoken(self, event: Event) -> bool:  # noqa: ARG002
+        """Whether the wire speaks of the event's choice."""
+        return True
+
+    def _drop(self, kind: str) -> None:
+        self.dropped[kind] = self.dropped.get(kind, 0) + 1
+
+    def _pass(self, event: Event) -> None:
+        """Events that say nothing on this wire, and are no loss."""

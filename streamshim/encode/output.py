@@ -1,0 +1,142 @@
+"""The output of one response while it is written: items in order, numbers without gaps, one open prose item at most."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from .encoder import frame
+
+_PREFIXES = {
+    "message": "msg",
+    "reasoning": "rs",
+    "function_call": "fc",
+    "custom_tool_call": "ctc",
+    "image_generation_call": "ig",
+}
+
+
+class OpenPart(Protocol):
+    """A part of the stream that was started and is written somewhere."""
+
+    def delta(self, event: Any) -> None:
+        """More of it."""
+
+    def end(self, event: Any) -> None:
+        """It is over."""
+
+    def abandon(self) -> None:
+        """The stream is over, and it was not."""
+
+
+class Item:
+    """One output item. `shown` is what its `output_item.done` and the terminal event show."""
+
+    __slots__ = ("done", "index", "shown")
+
+    def __init__(self, index: int, shown: dict[str, Any]) -> None:
+        """`index` is its place in the output."""
+        self.index = index
+        self.shown = shown
+        self.done = False
+
+    @property
+    def place(self) -> dict[str, Any]:
+        """How events name it."""
+        return {"item_id": self.shown["id"], "output_index": self.index}
+
+
+class ProseItem(Item):
+    """A message or a reasoning item: it stays open a little for what may follow."""
+
+    __slots__ = ("asked_id", "open_parts", "phase")
+
+    def __init__(self, index: int, shown: dict[str, Any], asked_id: str | None, phase: str | None) -> None:
+        """`asked_id`: the id of the source, which another item may have had before."""
+        super().__init__(index, shown)
+        self.asked_id = asked_id
+        self.phase = phase
+        self.open_parts = 0
+
+    def fits(self, item_type: str, id: str | None, phase: str | None) -> bool:
+        """Whether a part of such an item can go on in this one."""
+        return self.shown["type"] == item_type and self.phase == phase and id in (None, "", self.asked_id)
+
+
+class Output:
+    """Writes the events of a response to `frames`, and keeps its items."""
+
+    def __init__(self, frames: list[bytes], make_id: Callable[[str], str], *, event_lines: bool) -> None:
+        """Nothing was written yet."""
+        self.items: list[Item] = []
+        self.make_id = make_id
+        self._frames = frames
+        self._event_lines = event_lines
+        self._number = 0
+        self._ids: set[str] = set()
+        self._pending: ProseItem | None = None
+
+    def write(self, name: str, **members: Any) -> None:
+        """One event."""
+        payload = {"type": name, "sequence_number": self._number, **members}
+        self._number += 1
+        self._frames.append(frame(payload, name if self._event_lines else None))
+
+    @property
+    def pending_phase(self) -> str | None:
+        """The phase of the message that may go on."""
+        return self._pending.phase if self._pending is not None else None
+
+    # -- items --------------------------------------------------------------------------------------------------------
+
+    def announce(self, item_type: str, id: str | None, **members: Any) -> Item:
+        """A new item that is not prose."""
+        self._let_go()
+        item = Item(len(self.items), {"id": self._free_id(item_type, id), "type": item_type, **members})
+        self._add(item)
+        return item
+
+    def prose(self, item_type: str, id: str | None, phase: str | None = None, **members: Any) -> ProseItem:
+        """The pending item, if a part of this kind fits in, else a new one."""
+        pending = self._pending
+        if pending is not None and pending.fits(item_type, id, phase):
+            return pending
+        self._let_go()
+        shown = {"id": self._free_id(item_type, id), "type": item_type, "status": "in_progress", **members}
+        item = self._pending = ProseItem(len(self.items), shown, id or shown["id"], phase)
+        self._add(item)
+        return item
+
+    def close(self, item: Item, status: str) -> None:
+        """An item is whole."""
+        item.done = True
+        item.shown["status"] = status
+        self.write("response.output_item.done", output_index=item.index, item=item.shown)
+
+    def close_prose(self, status: str) -> None:
+        """The end of the stream: prose that is still open is closed."""
+        for item in self.items:
+            if isinstance(item, ProseItem) and not item.done:
+                self.close(item, status)
+
+    def shown(self) -> list[dict[str, Any]]:
+        """All items for the terminal event; those that were never closed are incomplete."""
+        return [item.shown if item.done else {**item.shown, "status": "incomplete"} for item in self.items]
+
+    def _add(self, item: Item) -> None:
+        self.items.append(item)
+        self.write("response.output_item.added", output_index=item.index, item=item.shown)
+
+    def _let_go(self) -> None:
+        """Another item begins: the pending one is closed, unless a part of it is open. Then they interleave."""
+        pending = self._pending
+        if pending is not None and not pending.open_parts:
+            self._pending = None
+            self.close(pending, "completed")
+
+    def _free_id(self, item_type: str, id: str | None) -> str:
+        """The id of the source, unless another item has it: two items of one id are one to most readers."""
+        if not id or id in self._ids:
+            id = self.make_id(_PREFIXES.get(item_type) or item_type.removesuffix("_call"))
+        self._ids.add(id)
+        return id

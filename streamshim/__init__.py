@@ -47,6 +47,7 @@ from .events import (
 )
 
 if TYPE_CHECKING:
+    from .http_error import read_error
     from .response import Collector, ModelResponse, collect
     from .streams import (
         AsyncEventStream,
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
 
 _LAZY = {
     **dict.fromkeys(("Collector", "ModelResponse", "collect"), ".response"),
+    "read_error": ".http_error",
     **dict.fromkeys(
         (
             "AsyncEventStream",
@@ -123,6 +125,7 @@ __all__ = [
     "collect",
     "iter_responses",
     "parse",
+    "read_error",
     "stream",
 ]
 

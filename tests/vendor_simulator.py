@@ -1,12 +1,13 @@
 """A sloppy vendor: takes an answer and writes it as bytes, with any quirks of the table that can be told apart.
 
-`answers` draws what a model may say; `Vendor` draws habits, freely mixed, and writes the answer with them. Decoding must
-give the answer back. Where two habits together destroy what was said (two calls without ids at one index whose arguments
-come in pieces, say), no reader could tell, and the vendor has only one of them.
+`answers` draws what a model may say; `Vendor` draws habits, freely mixed, and writes the answer with them. Decoding
+must give the answer back. Where two habits together destroy what was said (two calls without ids at one index whose
+arguments come in pieces, say), no reader could tell, and the vendor has only one of them.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -46,7 +47,9 @@ class Answer:
 _letters = st.text(st.sampled_from("abcdefgh ijklm\n,.üß漢😀\\\"'{}[]"), min_size=1, max_size=30)
 # words that neither begin with white space nor hold what could be a tag: for places where those mean something
 _prose = _letters.map(lambda text: "S" + text)
-_values = st.one_of(st.integers(-5, 5), st.booleans(), st.none(), st.sampled_from(["", "x", 'a"b', "}{", "{}", "null", "\\"]))
+_values = st.one_of(
+    st.integers(-5, 5), st.booleans(), st.none(), st.sampled_from(["", "x", 'a"b', "}{", "{}", "null", "\\"])
+)
 _arguments = st.dictionaries(st.sampled_from(["a", "b", "long_name", "ü"]), _values, max_size=3)
 
 
@@ -131,7 +134,7 @@ class Vendor:
         """The text in pieces, one of which may be all of it."""
         places = sorted(set(self._draw(st.lists(st.integers(1, max(1, len(text) - 1)), max_size=4))))
         edges = [0, *(place for place in places if place < len(text)), len(text)]
-        return [text[a:b] for a, b in zip(edges, edges[1:], strict=False) if a < b]
+        return [text[a:b] for a, b in itertools.pairwise(edges) if a < b]
 
     # -- deltas -------------------------------------------------------------------------------------------------------
 
@@ -235,9 +238,12 @@ class Vendor:
         return {"index": {"counted": position, "from one": position + 1, "zero": 0}[self.indexes]}
 
     def _id(self, call: Call) -> Chunk:
-        return {"once": {"id": call.id}, "always": {"id": call.id}, "empty": {"id": ""}, "null word": {"id": "null"}}.get(
-            self.ids, {}
-        )
+        return {
+            "once": {"id": call.id},
+            "always": {"id": call.id},
+            "empty": {"id": ""},
+            "null word": {"id": "null"},
+        }.get(self.ids, {})
 
     # -- chunks -------------------------------------------------------------------------------------------------------
 
@@ -278,8 +284,8 @@ class Vendor:
             if how == "early":
                 chunks.append(self._chunk({}))
             return
-        for _ in range(2 if how == "twice" else 1):
-            chunks.append(self._chunk(self.pick([{}, {"content": ""}]), finish_reason=word))
+        times = 2 if how == "twice" else 1
+        chunks += [self._chunk(self.pick([{}, {"content": ""}]), finish_reason=word) for _ in range(times)]
 
     def _report_usage(self, chunks: list[Chunk], usage: tuple[int, int]) -> None:
         counts = {"prompt_tokens": usage[0], "completion_tokens": usage[1], "total_tokens": sum(usage)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
@@ -51,3 +52,8 @@ class Account:
     def from_json(cls, value: dict[str, Any]) -> Account:
         """The account again."""
         return cls(**{**value, "tool_calls": [Call(**call) for call in value["tool_calls"]]})
+
+
+def as_text(arguments: Any) -> str:
+    """Arguments as JSON text, whichever of text, an object and nothing the client gives."""
+    return arguments if isinstance(arguments, str) else json.dumps(arguments or {})

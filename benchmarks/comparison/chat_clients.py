@@ -6,10 +6,9 @@ Each function takes the base URL and gives the function that makes one request a
 from __future__ import annotations
 
 import asyncio
-import json
 from typing import TYPE_CHECKING, Any
 
-from .account import Account, Call
+from .account import Account, Call, as_text
 from .responses_clients import Read, agents_reader, streamshim_reader
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ def openai_helper(url: str) -> Read:
         account.text = final.message.content or ""
         account.finish = final.finish_reason
         account.tool_calls = [
-            Call(call.function.name, call.function.arguments, call.id) for call in final.message.tool_calls or []
+            Call(call.function.name, as_text(call.function.arguments), call.id) for call in final.message.tool_calls or []
         ]
 
     return read
@@ -88,8 +87,8 @@ def langchain(url: str) -> Read:
             account.text = message.text
         account.finish = message.response_metadata.get("finish_reason")
         account.tool_calls = [
-            *(Call(call["name"], json.dumps(call["args"]), call["id"]) for call in message.tool_calls),
-            *(Call(call["name"] or "", call["args"] or "", call["id"]) for call in message.invalid_tool_calls),
+            *(Call(call["name"], as_text(call["args"]), call["id"]) for call in message.tool_calls),
+            *(Call(call["name"] or "", as_text(call["args"] or ""), call["id"]) for call in message.invalid_tool_calls),
         ]
 
     return read
@@ -158,7 +157,8 @@ def _add_call(calls: dict[Any, Call], key: Any, function: Any, call_id: str | No
     call = calls.setdefault(key, Call("", ""))
     call.id = call.id or call_id
     if function:
-        call.name = call.name or function.name or ""
+        if function.name != call.name:
+            call.name += function.name or ""
         call.arguments += function.arguments or ""
 
 
@@ -168,7 +168,7 @@ def _read_message(message: Any, account: Account) -> None:
     account.reasoning = "".join(part.content for part in parts if part.part_kind == "thinking")
     account.finish = message.finish_reason
     account.tool_calls = [
-        Call(part.tool_name, part.args if isinstance(part.args, str) else json.dumps(part.args or {}), part.tool_call_id)
+        Call(part.tool_name, as_text(part.args), part.tool_call_id)
         for part in parts
         if part.part_kind == "tool-call"
     ]

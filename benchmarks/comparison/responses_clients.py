@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from .account import Account, Call
+from .account import Account, Call, as_text
 
 Read = Callable[[Account], None]
 
@@ -143,7 +143,7 @@ def _read_response(response: Any, account: Account) -> None:
 
 def _calls(items: list[Any]) -> list[Call]:
     return [
-        Call(item.name, item.arguments if item.type == "function_call" else item.input, item.call_id)
+        Call(item.name, as_text(item.arguments if item.type == "function_call" else item.input), item.call_id)
         for item in items
         if item.type in ("function_call", "custom_tool_call")
     ]

@@ -197,8 +197,10 @@ class TagSplitter:
         if not self._orphan_tail and "<" not in text:
             return
         text = self._orphan_tail + text
-        self._orphan_tail = text[len(text) - _tag_beginning(_CLOSERS, text) :]
-        if _ANY_CLOSER.search(text):
+        self._orphan_tail = text[len(text) - _tag_beginning(_OPENERS + _CLOSERS, text) :]
+        if _ANY_OPENER.search(text):  # an answer that talks of tags
+            self._looks_for_orphans, self._orphan_tail = False, ""
+        elif _ANY_CLOSER.search(text):
             self._looks_for_orphans, self._orphan_tail = False, ""
             self._repair("reasoning-orphan-closer", 'a closing tag without an opener; see reasoning_tags="open"')
 

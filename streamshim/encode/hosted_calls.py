@@ -90,8 +90,8 @@ class HostedCall:
         if self._has_input_events:
             family, member = _STREAMED_INPUT[self._type]
             self._output.write(f"{family}.done", **self.item.place, **{member: event.arguments})
-        status = shown["status"] if self._source_item is not None and "status" in self._source_item else "completed"
-        self._output.close(self.item, status)
+        status = self._source_item.get("status") if self._source_item is not None else None
+        self._output.close(self.item, status or "completed")
 
     def abandon(self) -> None:
         """The terminal event shows what is known."""

@@ -71,7 +71,7 @@ class ProsePart:
         self._logprobs: list[dict[str, Any]] = []
         parts = item.shown.setdefault(spelling.home, [])
         self._place = {**item.place, spelling.index: len(parts)}
-        self._shown = {"type": spelling.part_type, spelling.text_member: ""}
+        self._shown: dict[str, Any] = {"type": spelling.part_type, spelling.text_member: ""}
         self._shown.update({extra: [] for extra in spelling.extras})
         parts.append(self._shown)
         item.open_parts += 1

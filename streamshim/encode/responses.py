@@ -206,7 +206,8 @@ class ResponsesEncoder(Encoder):
         if event.status == "truncated" and self._truncated == "silent":
             return
         status, said = self._verdict(event)
-        self._has_cut_call = self._has_cut_call or bool(self._parts)
+        if self._error is not None and event.status != "failed":
+            self._drop("error_report")
         for part in self._parts.values():
             part.abandon()
         self._parts.clear()

@@ -1,8 +1,8 @@
 """For tests of code that makes or reads event streams: the grammar as a checker, and ways to cut bytes.
 
 `breaches(events)` says what is wrong with a stream; an empty list means that it obeys the grammar. `cuts(data)` gives
-the same bytes in other pieces, which must not change a single event. `wire_breaches(frames)` says what is wrong with the
-order of a stream that was written for others to read.
+the same bytes in other pieces, which must not change a single event. `wire_breaches(frames)` says what is wrong with a
+stream that was written for others to read.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ from .events import (
     ToolCallStart,
     UsageReport,
 )
-from .wire_order import wire_breaches as wire_breaches
+from .wire_order import wire_breaches
+
+__all__ = ["GrammarChecker", "breaches", "cuts", "wire_breaches", "without_asides"]
 
 Start = TextStart | ReasoningStart | RefusalStart | ToolCallStart | MediaStart
 Delta = TextDelta | ReasoningDelta | RefusalDelta | ToolCallDelta | MediaDelta

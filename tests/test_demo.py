@@ -153,6 +153,7 @@ def test_server_replays_the_capture_to_a_proper_end(capture):
             response = connection.getresponse()
             assert (response.status, response.getheader("content-type")) == (200, "text/event-stream")
             assert response.read() == capture.read()
+            assert response.will_close
 
 
 def test_server_knows_no_other_path():

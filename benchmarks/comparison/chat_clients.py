@@ -8,14 +8,13 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from .account import Account, Call, as_text
-from .responses_clients import Read, agents_reader, streamshim_reader
+from .account import Account, Answer, Call, as_text
+from .reading import MODEL, PROMPT, Read, agents_reader, streamshim_reader
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-MODEL = "m-1"
-MESSAGES: list[Any] = [{"role": "user", "content": "Hello"}]
+MESSAGES: list[Any] = [{"role": "user", "content": PROMPT}]
 
 
 def openai_loop(url: str) -> Read:
@@ -31,7 +30,7 @@ def openai_loop(url: str) -> Read:
 
 
 def openai_helper(url: str) -> Read:
-    """The SDK's `.stream()` helper: its events while it runs, its final completion at the end."""
+    """The SDK's `.stream()` helper: its text as it comes, and its final completion."""
     from openai import OpenAI
 
     client = OpenAI(api_key="none", base_url=url, max_retries=0)
@@ -41,17 +40,17 @@ def openai_helper(url: str) -> Read:
             for event in stream:
                 if event.type == "content.delta":
                     account.text += event.delta
-            final = stream.get_final_completion().choices[0]
-        account.text = final.message.content or ""
-        account.finish = final.finish_reason
-        account.tool_calls = [
-            Call(call.function.name, as_text(call.function.arguments), call.id) for call in final.message.tool_calls or []
-        ]
+            choice = stream.get_final_completion().choices[0]
+        account.finish = choice.finish_reason
+        account.tool_calls = [_call(call.function, call.id) for call in choice.message.tool_calls or []]
+        if choice.message.function_call:
+            account.tool_calls.append(_call(choice.message.function_call, None))
+        account.final = Answer(choice.message.content or "", None, account.tool_calls)
 
     return read
 
 
-def agents(url: str) -> Read:
+def openai_agents(url: str) -> Read:
     """The model class that openai-agents runs on Chat Completions; it speaks in events of the Responses API."""
     from agents import OpenAIChatCompletionsModel
     from openai import AsyncOpenAI
@@ -82,14 +81,15 @@ def langchain(url: str) -> Read:
 
     def read(account: Account) -> None:
         message: Any = None
-        for chunk in model.stream("Hello"):
+        for chunk in model.stream(PROMPT):
             message = chunk if message is None else message + chunk
             account.text = message.text
         account.finish = message.response_metadata.get("finish_reason")
+        legacy = message.additional_kwargs.get("function_call")
         account.tool_calls = [
-            *(Call(call["name"], as_text(call["args"]), call["id"]) for call in message.tool_calls),
-            *(Call(call["name"] or "", as_text(call["args"] or ""), call["id"]) for call in message.invalid_tool_calls),
-        ]
+            Call(call["name"] or "", as_text(call["args"]), call.get("id"))
+            for call in (*message.tool_calls, *message.invalid_tool_calls)
+        ] + ([Call(legacy["name"], legacy["arguments"])] if legacy else [])
 
     return read
 
@@ -107,7 +107,7 @@ def pydantic_ai(url: str) -> Read:
     runner = asyncio.Runner()
 
     async def ask(account: Account) -> None:
-        async with model_request_stream(model, [ModelRequest.user_text_prompt("Hello")]) as stream:
+        async with model_request_stream(model, [ModelRequest.user_text_prompt(PROMPT)]) as stream:
             try:
                 async for _event in stream:
                     pass
@@ -125,7 +125,7 @@ def streamshim(url: str) -> Read:
 CHAT_CLIENTS = {
     "openai loop": openai_loop,
     "openai .stream()": openai_helper,
-    "openai-agents": agents,
+    "openai-agents": openai_agents,
     "litellm": litellm,
     "langchain-openai": langchain,
     "pydantic-ai": pydantic_ai,
@@ -140,35 +140,38 @@ def _read_chunks(chunks: Iterable[Any], account: Account) -> None:
             if choice.index:
                 continue
             account.finish = choice.finish_reason or account.finish
-            delta = choice.delta
-            if delta is None:
-                continue
-            account.text += delta.content or ""
-            if account.reasoning is not None:
-                account.reasoning += getattr(delta, "reasoning_content", None) or ""
-            for call in delta.tool_calls or []:
-                _add_call(calls, call.index, call.function, call.id)
-            if delta.function_call:
-                _add_call(calls, "function_call", delta.function_call, None)
-            account.tool_calls = list(calls.values())
+            if choice.delta:
+                _read_delta(choice.delta, account, calls)
+                account.tool_calls = list(calls.values())
 
 
-def _add_call(calls: dict[Any, Call], key: Any, function: Any, call_id: str | None) -> None:
+def _read_delta(delta: Any, account: Account, calls: dict[Any, Call]) -> None:
+    account.text += delta.content or ""
+    if account.reasoning is not None:
+        account.reasoning += getattr(delta, "reasoning_content", None) or ""
+    for call in delta.tool_calls or []:
+        _add_call(calls, call.index, _call(getattr(call, "function", None) or getattr(call, "custom", None), call.id))
+    if delta.function_call:
+        _add_call(calls, "function_call", _call(delta.function_call, None))
+
+
+def _add_call(calls: dict[Any, Call], key: Any, more: Call) -> None:
     call = calls.setdefault(key, Call("", ""))
-    call.id = call.id or call_id
-    if function:
-        if function.name != call.name:
-            call.name += function.name or ""
-        call.arguments += function.arguments or ""
+    call.id = call.id or more.id
+    call.name += more.name if more.name != call.name else ""
+    call.arguments += more.arguments
+
+
+def _call(function: Any, call_id: str | None) -> Call:
+    arguments = getattr(function, "arguments", None) or getattr(function, "input", None)
+    return Call(getattr(function, "name", None) or "", as_text(arguments) if arguments else "", call_id)
 
 
 def _read_message(message: Any, account: Account) -> None:
     parts = message.parts
     account.text = "".join(part.content for part in parts if part.part_kind == "text")
     account.reasoning = "".join(part.content for part in parts if part.part_kind == "thinking")
-    account.finish = message.finish_reason
+    account.finish = message.finish_reason or (message.provider_details or {}).get("finish_reason")
     account.tool_calls = [
-        Call(part.tool_name, as_text(part.args), part.tool_call_id)
-        for part in parts
-        if part.part_kind == "tool-call"
+        Call(part.tool_name, as_text(part.args), part.tool_call_id) for part in parts if part.part_kind == "tool-call"
     ]

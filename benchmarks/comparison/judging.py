@@ -7,7 +7,9 @@ import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .account import Account, Call
+    from collections.abc import Iterable
+
+    from .account import Account, Answer, Call
 
 Expectation = dict[str, Any]
 
@@ -38,14 +40,13 @@ def judge(account: Account, expect: Expectation, *, dropped: bool = False) -> st
     whole = expect["status"] in ("completed", "incomplete")
     if whole and raised and not dropped and not _names_the_reason(account, expect):
         return f"raised {(account.error or '').split(':')[0]}"
-    rest = not whole or raised
+    beginning_is_enough = raised or not whole
     return (
         (None if raised else _ending_problem(account, expect))
-        or _reasoning_in_text(account, expect)
-        or _text_problem("text", account.text, _texts(expect), rest)
-        or (None if account.reasoning is None else _text_problem("reasoning", account.reasoning, _thoughts(expect), rest))
-        or (None if rest else _call_problem(account, expect))
-        or (None if rest else _finish_problem(account, expect))
+        or _least(_text_problem(answer, expect, beginning_is_enough) for answer in account.answers)
+        or _least(_reasoning_problem(answer, expect, beginning_is_enough) for answer in account.answers)
+        or (None if raised or account.error else _least(_call_problem(answer, expect) for answer in account.answers))
+        or (None if raised or not whole else _finish_problem(account, expect))
     )
 
 
@@ -54,10 +55,21 @@ def reason_of(word: str | None) -> str | None:
     return _REASONS.get(word.lower(), word) if word else None
 
 
+def _least(problems: Iterable[str | None]) -> str | None:
+    """One right answer is enough; else the first problem."""
+    found = list(problems)
+    return None if None in found else found[0]
+
+
 def _names_the_reason(account: Account, expect: Expectation) -> bool:
-    said = (account.error or "").lower().replace("_", " ")
-    reason = expect.get("finish_reason")
-    return expect["status"] == "incomplete" and bool(reason) and reason.replace("_", " ") in said
+    said = _spaced(account.error or "")
+    choices = [expect, *(expect.get("choices") or {}).values()]
+    reasons = [choice.get(field) for choice in choices for field in ("finish_reason", "raw_finish_reason")]
+    return expect["status"] == "incomplete" and any(_spaced(reason) in said for reason in reasons if reason)
+
+
+def _spaced(words: str) -> str:
+    return words.lower().replace("_", " ")
 
 
 def _ending_problem(account: Account, expect: Expectation) -> str | None:
@@ -74,57 +86,57 @@ def _ending_problem(account: Account, expect: Expectation) -> str | None:
     return None
 
 
-def _texts(expect: Expectation) -> list[str] | None:
+def _text_problem(answer: Answer, expect: Expectation, beginning_is_enough: bool) -> str | None:
     if "text" not in expect:
         return None
-    refusal = expect.get("refusal") or ""
-    return [expect["text"], expect["text"] + refusal] if refusal else [expect["text"]]
+    text, thought = _plain(expect["text"]), _plain(expect.get("reasoning") or "")
+    with_refusal = _plain(expect["text"] + (expect.get("refusal") or ""))
+    if thought and thought in answer.text and thought not in text:
+        return "reasoning in text"
+    return _difference_of("text", answer.text, [text, with_refusal], beginning_is_enough)
 
 
-def _thoughts(expect: Expectation) -> list[str] | None:
-    return [expect["reasoning"]] if "reasoning" in expect else None
-
-
-def _reasoning_in_text(account: Account, expect: Expectation) -> str | None:
-    thought = _plain(expect.get("reasoning") or "")
-    mixed = bool(thought) and thought in account.text and not any(thought in text for text in _texts(expect) or [thought])
-    return "reasoning in text" if mixed else None
-
-
-def _text_problem(name: str, got: str, accepted: list[str] | None, beginning_is_enough: bool) -> str | None:
-    if accepted is None:
+def _reasoning_problem(answer: Answer, expect: Expectation, beginning_is_enough: bool) -> str | None:
+    if answer.reasoning is None or "reasoning" not in expect:
         return None
-    got, wanted = _plain(got), [_plain(text) for text in accepted]
-    if got in wanted or (beginning_is_enough and any(text.startswith(got) for text in wanted)):
+    return _difference_of("reasoning", answer.reasoning, [_plain(expect["reasoning"])], beginning_is_enough)
+
+
+def _difference_of(name: str, said: str, accepted: list[str], beginning_is_enough: bool) -> str | None:
+    got = _plain(said)
+    is_a_beginning = any(text.startswith(got) for text in accepted)
+    if got in accepted or (beginning_is_enough and is_a_beginning):
         return None
     if not got:
         return f"{name} lost"
-    if any(text.startswith(got) for text in wanted):
+    if is_a_beginning:
         return f"{name} incomplete"
-    return f"{name} has extra" if any(got.startswith(text) for text in wanted) else f"{name} differs"
+    return f"{name} has extra" if any(got.startswith(text) for text in accepted) else f"{name} differs"
 
 
 def _plain(text: str) -> str:
     return _LONE_SURROGATE.sub("\ufffd", text).strip()
 
 
-def _call_problem(account: Account, expect: Expectation) -> str | None:
+def _call_problem(answer: Answer, expect: Expectation) -> str | None:
+    whole = expect["status"] in ("completed", "incomplete")
     wanted = expect.get("tool_calls", expect.get("client_calls"))
     if wanted is None:
         return None
     wanted = [call for call in wanted if call.get("kind") in ("function", "custom")]
     unusable = [call for call in wanted if call.get("status") in ("truncated", "invalid")]
-    left = list(account.tool_calls)
+    left = list(answer.tool_calls)
     for call in wanted:
         if call in unusable:
             continue
         match = next((given for given in left if _difference(given, call) is None), None)
-        if match is None:
+        if match:
+            left.remove(match)
+        elif whole and "status" in call:
             return _nearest_difference(left, call)
-        left.remove(match)
-    if any(_looks_runnable(given, unusable) for given in left):
-        return "unusable call runnable" if unusable else "call too many"
-    return "call too many" if len(left) > len(unusable) else None
+    if unusable and any(_looks_runnable(given, unusable) for given in left):
+        return "unusable call runnable"
+    return "call too many" if whole and len(left) > len(unusable) else None
 
 
 def _nearest_difference(given: list[Call], wanted: Expectation) -> str | None:
@@ -172,6 +184,9 @@ def _finish_problem(account: Account, expect: Expectation) -> str | None:
         return None
     if got is None:
         return None if raw is None else "finish lost"
-    if expect["status"] == "completed":
-        return None if got in _WHOLE else "finish differs"
-    return "stopped looks whole" if got in _WHOLE else "finish differs"
+    if got == "content_filter" and expect.get("refusal"):
+        return None
+    is_whole = reason in ("stop", "tool_calls", None) or expect["status"] == "completed"
+    if got in _WHOLE:
+        return None if is_whole else "stopped looks whole"
+    return "finish differs"

@@ -1,6 +1,6 @@
 """A process of its own for one client: `python -m benchmarks.comparison.worker API CLIENT URL`.
 
-It says "ready" once the client is loaded. Then each line on standard input is one request, and the account of it one
+It says "ready" once the client is loaded and has made a first request. Then each line on standard input is one request, and the account of it one
 line of JSON on standard output.
 """
 
@@ -18,7 +18,7 @@ from .chat_clients import CHAT_CLIENTS
 from .responses_clients import RESPONSES_CLIENTS
 
 if TYPE_CHECKING:
-    from .responses_clients import Read
+    from .reading import Read
 
 CLIENTS = {"chat": CHAT_CLIENTS, "responses": RESPONSES_CLIENTS}
 
@@ -31,6 +31,7 @@ def main() -> None:
         logging.disable()
         warnings.simplefilter("ignore")
         read = CLIENTS[api][client](url)
+        account_of(read)  # what a client loads with its first request is no part of the first scenario's time
         print("ready", file=answers, flush=True)
         for _line in sys.stdin:
             print(json.dumps(account_of(read).to_json()), file=answers, flush=True)

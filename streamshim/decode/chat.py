@@ -12,26 +12,13 @@ from ..events import Citation, EndStatus, Finish
 from .choice import Choice
 from .citations import CITATION_LISTS, read_citations
 from .completions import completion_delta, completion_logprobs, is_completion
-from .content_parts import read_parts
+from .deltas import DELTA_MEMBERS, DeltaReader
 from .error_body import failed_status, read_error
 from .finish import is_foreign, is_word, verdict
 from .limits import MAX_CHOICES
-from .media import image_address
-from .reasoning_fields import OTHER_REASONING_KEYS, REASONING_KEYS, Thought, read_thought
-from .snapshots import Pieces, missing
 from .stream_state import StreamState
 from .tool_routing import usable, whole_number
 
-_DELTA_EXTRAS = frozenset(
-    (
-        *REASONING_KEYS,
-        *OTHER_REASONING_KEYS,
-        *CITATION_LISTS,
-        *("tool_calls", "function_call", "refusal", "audio", "images", "image", "extra_content", "context"),
-        *("provider_specific_fields", "provider_metadata", "executed_tools", "tool_call_id"),
-    )
-)
-_METADATA = ("provider_metadata", "executed_tools")
 _CHOICE_EXTRAS = frozenset(
     "message messages text usage error content_filter_results content_filter_result moderation_hit_type".split()
 )
@@ -59,7 +46,7 @@ class ChatWire:
         self._last_beside: dict[str, Any] = {}
         """The last value of each member beside `choices`."""
         self._sources: list[Citation] = []
-        self._messages: dict[int, list[Pieces]] = {}
+        self._deltas = DeltaReader(state)
         self._text = state.parts.text
         self._keys: tuple[str, ...] = ()
         self._beside: tuple[str, ...] = ()
@@ -167,7 +154,7 @@ class ChatWire:
         keys = tuple(delta)
         meaningful = self._delta_shapes.get(keys)
         if meaningful is None:
-            meaningful = tuple(key for key in keys if key in _DELTA_EXTRAS)
+            meaningful = tuple(key for key in keys if key in DELTA_MEMBERS)
             if len(self._delta_shapes) < _MAX_SHAPES:
                 self._delta_shapes[keys] = meaningful
         for key in meaningful:
@@ -185,7 +172,7 @@ class ChatWire:
         word = raw.get("finish_reason")
         logprobs = _logprobs(raw.get("logprobs"))
         if isinstance(delta, dict):
-            self._delta(choice, delta, logprobs, ends=is_word(word))
+            self._deltas.delta(choice, delta, logprobs, ends=is_word(word))
         if not _CHOICE_EXTRAS.isdisjoint(raw):
             self._choice_extras(choice, raw, logprobs)
         if word is not None:
@@ -218,121 +205,24 @@ class ChatWire:
         if not choice.word.say(word):
             self._state.repair("finish-contradiction", f"the finish word {word!r} contradicts an earlier one")
 
-    # -- deltas -------------------------------------------------------------------------------------------------------
-
-    def _delta(self, choice: Choice, delta: dict[str, Any], logprobs: list[Any] | None, *, ends: bool) -> None:
-        """A delta that may hold anything."""
-        content = delta.get("content")
-        told = {key: value for key, value in delta.items() if value and key in _DELTA_EXTRAS}
-        if delta.get("role") in ("tool", "function") and (told.get("tool_call_id")):
-            self._state.metadata({"tool_message": delta})
-            self._cite(choice, delta)
-            return
-        if told:
-            self._thought(choice, told)
-        if content or logprobs:
-            choice.had_delta.add("text")
-            self._content(choice, content, logprobs, told, ends=ends)
-        if told:
-            choice.had_delta.update(told)
-            self._told(choice, told)
-
-    def _thought(self, choice: Choice, told: dict[str, Any]) -> None:
-        text = told.get("reasoning_content") or told.get("reasoning")
-        if len(told) == 1 and isinstance(text, str):
-            choice.thought(Thought(text, sources=1))
-        elif not _REASONING.isdisjoint(told):
-            choice.thought(read_thought(told))
-
-    def _content(
-        self, choice: Choice, content: Any, logprobs: list[Any] | None, told: dict[str, Any], *, ends: bool
-    ) -> None:
-        if isinstance(content, int | float) and not isinstance(content, bool):
-            self._state.repair("content-number", "the content is a number")
-            content = str(content)
-        if content is None or isinstance(content, str):
-            if content and _is_flagged(told.get("extra_content")):
-                choice.flagged_thought(content)
-            elif content and ends and choice.word.raw is None and choice.repeats_all_text(content):
-                self._state.repair("text-cumulative", "the finish chunk repeats all the text")
-            else:
-                choice.content(content or "", logprobs)
-        elif isinstance(content, list | dict):
-            read_parts(self._state, choice, content)
-
-    def _told(self, choice: Choice, told: dict[str, Any]) -> None:
-        """What a delta or a message holds besides content and thought."""
-        if isinstance(refusal := told.get("refusal"), str):
-            choice.refusal(refusal)
-        images = told.get("images") or told.get("image")
-        for entry in images if isinstance(images, list) else [images] if images else ():
-            if address := image_address(entry):
-                choice.image(address)
-        if isinstance(audio := told.get("audio"), dict):
-            choice.audio(audio)
-        self._cite(choice, told)
-        if isinstance(context := told.get("context"), dict):
-            self._cite(choice, context)
-        if calls := told.get("tool_calls"):
-            choice.tool_calls(calls)
-        if isinstance(call := told.get("function_call"), dict):
-            choice.function_call(call)
-        if facts := {key: told[key] for key in _METADATA if key in told}:
-            self._state.metadata(facts)
-
-    def _cite(self, choice: Choice, holder: dict[str, Any]) -> None:
-        if not _CITATIONS.isdisjoint(holder):
-            prose = self._state.parts.prose(choice.index)
-            part = prose.number if prose is not None and prose.kind == "text" else None
-            self._state.cite(list(read_citations(holder, part, choice.index)))
-
     # -- what stands beside the delta ---------------------------------------------------------------------------------
 
     def _choice_extras(self, choice: Choice, raw: dict[str, Any], logprobs: list[Any] | None) -> None:
         message = raw.get("message")
         if isinstance(message, dict):
-            self._message(choice, message)
+            self._deltas.message(choice, message)
         elif is_completion(raw):
             self._state.api = "completions"
-            self._delta(choice, completion_delta(raw), logprobs, ends=is_word(raw.get("finish_reason")))
+            self._deltas.delta(choice, completion_delta(raw), logprobs, ends=is_word(raw.get("finish_reason")))
         if isinstance(messages := raw.get("messages"), list):
             for inner in messages:
                 if isinstance(inner, dict):
-                    self._cite(choice, inner)
+                    self._deltas.cite(choice, inner)
         if facts := {key: raw[key] for key in _CHOICE_METADATA if raw.get(key)}:
             self._state.metadata(facts)
         self._state.see_usage(raw.get("usage"))
         if error := raw.get("error"):
             self._error(error)
-
-    def _message(self, choice: Choice, message: dict[str, Any]) -> None:
-        """A whole message: kind by kind, what no delta brought. Alone, chunk after chunk, it grows."""
-        had = choice.had_delta
-        told = {
-            key: value
-            for key, value in message.items()
-            if value and key in _DELTA_EXTRAS and (key not in had or key in CITATION_LISTS)
-        }
-        seen = self._messages.get(choice.index)
-        if seen is None:
-            seen = self._messages[choice.index] = [[]]
-            if not choice.has_structured_thought:
-                self._thought(choice, told)
-        content = message.get("content")
-        if "text" in had:
-            if content:
-                self._state.repair("message-repeated", "a whole message stands beside deltas")
-        elif isinstance(content, str):
-            if rest := missing(seen, content):
-                seen[0].append(rest)
-                choice.content(rest)
-            elif rest is None:
-                self._state.repair("message-repeated", "a message differs from what came before")
-        elif content and not seen[0]:
-            self._content(choice, content, None, told, ends=False)
-        if isinstance(calls := told.get("tool_calls"), list):
-            told["tool_calls"] = calls[len(choice.tools.calls) :]
-        self._told(choice, told)
 
     def _error(self, error: Any) -> None:
         """An error beside choices: nothing, empty and all-empty objects are none."""
@@ -391,22 +281,11 @@ class ChatWire:
         return any(choice.word.raw is not None for choice in self._choices.values())
 
 
-_REASONING = frozenset((*REASONING_KEYS, *OTHER_REASONING_KEYS, "provider_specific_fields"))
-_CITATIONS = frozenset(CITATION_LISTS)
-
-
 def _logprobs(value: Any) -> list[Any] | None:
     if isinstance(value, dict):
         content = value.get("content")
         return content if isinstance(content, list) and content else completion_logprobs(value)
     return value if isinstance(value, list) else None
-
-
-def _is_flagged(extra: Any) -> bool:
-    """Gemini flags thought that stands in the content."""
-    return isinstance(extra, dict) and any(
-        isinstance(drawer, dict) and drawer.get("thought") is True for drawer in extra.values()
-    )
 
 
 def _kind(value: object) -> str:

@@ -206,7 +206,7 @@ class ChatEncoder(Encoder):
     def _on_tool_call_end(self, event: ToolCallEnd) -> None:
         if call := self._calls.pop(event.part, None):
             call.end(event)
-            if event.status == "handled":
+            if event.kind == "server":
                 self._drop("server_call")
 
     def _on_tool_progress(self, event: ToolProgress) -> None:

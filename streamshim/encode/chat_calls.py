@@ -88,7 +88,7 @@ class HeldCall:
 
     def end(self, event: ToolCallEnd) -> None:
         """The whole call, unless it was cut or somebody else answered it."""
-        if event.status in ("truncated", "handled"):
+        if event.status == "truncated" or event.kind == "server":
             return
         text = wrapped_input(event.arguments) if self._wraps else event.arguments
         entry = call_entry(self._call_id, event.name, text, custom=self._custom)

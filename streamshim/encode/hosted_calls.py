@@ -71,7 +71,7 @@ class HostedCall:
             self._source_item = data
         elif isinstance(item_type, str) and item_type.endswith("_output"):
             self._answer(data, item_type)
-        elif _WORD.fullmatch(event.status):
+        elif not self.item.done and _WORD.fullmatch(event.status):
             said = {key: value for key, value in data.items() if key not in ("type", "sequence_number")}
             self._output.write(f"response.{self._type}.{event.status}", **{**said, **self.item.place})
         else:
@@ -84,7 +84,7 @@ class HostedCall:
         if self._source_item is not None:
             shown.update({**self._source_item, "id": shown["id"]})
         else:
-            shown.update(self._made_of(event.arguments))
+            self._fill(shown, event.arguments)
         if event.status == "truncated":
             return
         if self._has_input_events:
@@ -101,14 +101,18 @@ class HostedCall:
         answer = self._output.announce(item_type, data.get("id"), **members)
         self._output.close(answer, data.get("status") or "completed")
 
-    def _made_of(self, arguments: str) -> dict[str, Any]:
+    def _fill(self, shown: dict[str, Any], arguments: str) -> None:
+        """Make the item of the call's arguments: its input, or all that it holds besides its names."""
         if member := _TEXT_INPUT.get(self._type):
-            return {member: arguments}
+            shown[member] = arguments
+            return
         try:
             parsed = loads(arguments)
         except ValueError:
-            return {}
-        if not isinstance(parsed, dict):
-            return {}
-        member = _OBJECT_INPUT.get(self._type)
-        return {member: parsed} if member else {**parsed, "id": self.item.shown["id"], "type": self._type}
+            return
+        if member := _OBJECT_INPUT.get(self._type):
+            shown[member] = parsed
+        elif isinstance(parsed, dict):
+            named = {key: shown[key] for key in ("id", "type", "call_id", "status") if key in shown}
+            shown.clear()
+            shown.update({**named, **parsed, **named})

@@ -46,6 +46,25 @@ class Picture:
         return self._item
 
 
+class ShownPicture:
+    """An image that is the result of a call: the call's item shows it."""
+
+    def __init__(self, item: Item) -> None:
+        """`item` was announced by the call, and may be done."""
+        self._item = item
+
+    def delta(self, event: MediaDelta) -> None:
+        """The wire shows it whole."""
+
+    def end(self, event: MediaEnd) -> None:
+        """The whole image; more than the call showed is left to the terminal event."""
+        if event.data:
+            self._item.shown["result"] = event.data
+
+    def abandon(self) -> None:
+        """The call shows what it has."""
+
+
 class Sound:
     """Audio has events, but no item."""
 

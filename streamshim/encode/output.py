@@ -96,7 +96,7 @@ class Output:
         self._add(item)
         return item
 
-    def prose(self, item_type: str, id: str | None, phase: str | None = None, **members: Any) -> ProseItem:
+    def prose(self, item_type: str, id: str | None, phase: str | None = None, /, **members: Any) -> ProseItem:
         """The pending item, if a part of this kind fits in, else a new one."""
         pending = self._pending
         if pending is not None and pending.fits(item_type, id, phase):

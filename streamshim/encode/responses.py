@@ -26,7 +26,7 @@ from .calls import CUSTOM, FUNCTION, ClientCall
 from .details import annotation_of
 from .encoder import DONE, FAILED_MESSAGE, TRUNCATED_CODE, TRUNCATED_MESSAGE, Encoder
 from .hosted_calls import HostedCall, can_be_announced
-from .media import Picture, Sound
+from .media import Picture, ShownPicture, Sound
 from .options import ResponsesReasoning, ResponsesTruncated, check_word
 from .output import OpenPart, Output
 from .prose import Prose, ProsePart
@@ -94,8 +94,12 @@ class ResponsesEncoder(Encoder):
         self._output = Output(self._frames, self._make_id, event_lines=event_lines)
         self._prose = Prose(self._output, self._drop, reasoning, refusal_as_text=refusal_as_text)
         self._parts: dict[int, OpenPart] = {}
+        self._hosted: dict[int, HostedCall] = {}
         self._texts: dict[int, ProsePart] = {}
-        self._pictures: set[str | None] = set()
+        self._early_citations: list[Citation] = []
+        """Sources that came before there was a text to cite them."""
+        self._pictures: dict[str | None, HostedCall] = {}
+        """Calls whose image has not come as a part of its own yet."""
         self._has_cut_call = False
         self._finish: Finish | None = None
         self._error: ErrorInfo | None = None
@@ -122,7 +126,10 @@ class ResponsesEncoder(Encoder):
     # -- parts --------------------------------------------------------------------------------------------------------
 
     def _on_text_start(self, event: TextStart) -> None:
-        self._parts[event.part] = self._texts[event.part] = self._prose.text(event)
+        part = self._parts[event.part] = self._texts[event.part] = self._prose.text(event)
+        for citation in self._early_citations:
+            part.annotate(annotation_of(citation))
+        self._early_citations.clear()
 
     def _on_refusal_start(self, event: RefusalStart) -> None:
         self._parts[event.part] = self._prose.refusal(event)
@@ -135,16 +142,16 @@ class ResponsesEncoder(Encoder):
             spelling = FUNCTION if event.kind == "function" else CUSTOM
             self._parts[event.part] = ClientCall(self._output, event, spelling)
         elif event.item_type is not None and can_be_announced(event.item_type):
-            self._parts[event.part] = HostedCall(self._output, event, event.item_type)
+            call = self._parts[event.part] = self._hosted[event.part] = HostedCall(self._output, event, event.item_type)
             if event.item_type == "image_generation_call":
-                self._pictures.add(event.id)
+                self._pictures[event.id] = call
         else:
             self._drop(f"{event.kind}_call")
 
     def _on_media_start(self, event: MediaStart) -> None:
         family = (event.media_type or "image/png").partition("/")[0]
-        if event.id in self._pictures:
-            self._pictures.discard(event.id)  # the call that made the image shows it
+        if (call := self._pictures.pop(event.id, None)) is not None:
+            self._parts[event.part] = ShownPicture(call.item)
         elif family == "image":
             self._parts[event.part] = Picture(self._output, event, self._drop)
         elif family == "audio":
@@ -165,18 +172,17 @@ class ResponsesEncoder(Encoder):
             part.end(event)
 
     def _on_tool_progress(self, event: ToolProgress) -> None:
-        part = self._parts.get(event.part)
-        if not isinstance(part, HostedCall) or not part.progress(event):
+        call = self._hosted.get(event.part)
+        if call is None or not call.progress(event):
             self._drop(event.type)
 
     def _on_citation(self, event: Citation) -> None:
-        part = self._texts.get(event.part) if event.part is not None else None
-        if part is None and event.part is None and self._texts:
-            part = self._texts[next(reversed(self._texts))]
-        if part is None:
-            self._drop(event.type)
+        if event.part is not None and event.part in self._texts:
+            self._texts[event.part].annotate(annotation_of(event))
+        elif self._texts:
+            self._texts[next(reversed(self._texts))].annotate(annotation_of(event))
         else:
-            part.annotate(annotation_of(event))
+            self._early_citations.append(event)
 
     # -- facts that are held ------------------------------------------------------------------------------------------
 
@@ -208,6 +214,8 @@ class ResponsesEncoder(Encoder):
         status, said = self._verdict(event)
         if self._error is not None and event.status != "failed":
             self._drop("error_report")
+        for citation in self._early_citations:
+            self._drop(citation.type)
         for part in self._parts.values():
             part.abandon()
         self._parts.clear()

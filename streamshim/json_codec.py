@@ -35,10 +35,10 @@ def _refuse_constant(word: str) -> None:
 
 def _integer(digits: str) -> int | float:
     """As orjson reads them: integers beyond 64 bits are floats (and no digit limit of Python's can be hit)."""
-    if len(digits) < 19:
-        return int(digits)
-    number = float(digits)
-    return int(digits) if -9.2e18 < number < 1.8e19 else number
+    if len(digits) > 20:
+        return float(digits)
+    number = int(digits)
+    return number if -(2**63) <= number < 2**64 else float(digits)
 
 
 _STRICT = json.JSONDecoder(parse_constant=_refuse_constant, parse_int=_integer)

@@ -32,7 +32,7 @@ class _Draft:
         return self.parts - 1
 
     def words(self) -> list[str]:
-        return self.draw(st.lists(_WORDS, max_size=3))
+        return self.draw(st.lists(_WORDS, min_size=1, max_size=3))
 
     def text(self, choice: int = 0) -> None:
         part, words = self.next_part(), self.words()

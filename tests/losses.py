@@ -197,7 +197,8 @@ def on_chat(events: list[Event]) -> dict[str, Any]:
         "status": status,
         "error": (error.code, error.message, error.type, error.param) if error else None,
         "usage": counts(response, cache_write=False),
-        "service_tier": None if unsaid else response.metadata.get("service_tier"),
+        # one that is known after the last chunk has no place when the stream ends badly
+        "service_tier": response.metadata.get("service_tier") if status not in ("failed", "truncated") else None,
         "choices": {choice.index: choice_on_chat(choice, status) for choice in choices},
     }
 

@@ -74,7 +74,7 @@ class _Draft:
                 self.events.append(e.ToolCallDelta(said[-1], start.part, 0))
 
     def citation(self) -> None:
-        number = self.draw(st.integers(0, 3))
+        number = len(self.events)
         url = f"https://e.example/{number}"
         self.events.append(e.Citation(self.last_text, 0, url, self.draw(st.sampled_from([None, "T"])), number, 9))
 

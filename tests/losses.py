@@ -133,16 +133,16 @@ def in_items(parts: Iterable[Part]) -> list[Item]:
     phase: str | None = None
     used: set[str | None] = {None}
     for part in parts:
-        id = known_id(part.id or None)
+        id = part.id or None
         if part.type == "tool_call" and part.kind in ("server", "builtin"):
-            id = id or known_id(part.call_id)
+            id = id or part.call_id
         last = items[-1].parts[-1] if items else None
         in_phase = part.type != "text" or (part.phase or None) == phase
         if last is not None and family(last) == family(part) and id in (None, asked) and in_phase:
             items[-1].parts.append(part)
         else:
             asked, phase = id, (part.phase or None) if part.type == "text" else None
-            items.append(Item(None if id in used else id, [part]))
+            items.append(Item(None if id in used else known_id(id), [part]))
             used.add(id)
     return items
 

@@ -16,7 +16,10 @@ from streamshim import json_codec
 from streamshim.json_codec import Brackets, depth_of, dumps, loads, loads_lenient, rescue
 
 values = st.recursive(
-    st.one_of(st.none(), st.booleans(), st.integers(-(2**63), 2**64 - 1), st.floats(allow_nan=False, allow_infinity=False), st.text()),
+    st.one_of(
+        *(st.none(), st.booleans(), st.integers(-(2**63), 2**64 - 1), st.text()),
+        st.floats(allow_nan=False, allow_infinity=False),
+    ),
     lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(st.text(), inner, max_size=4)),
 )
 documents = st.one_of(st.lists(values, max_size=4), st.dictionaries(st.text(), values, max_size=4))

@@ -151,23 +151,29 @@ class ItemReader:
         if item.family == "other":
             return
         for member in ("summary", "content"):
-            shown = raw.get(member)
-            taken: dict[str, int] = {}
-            parts: list[Any] = shown if isinstance(shown, list) else [{"text": shown}] if isinstance(shown, str) else []
+            value = raw.get(member)
+            parts: list[Any] = value if isinstance(value, list) else [{"text": value}] if isinstance(value, str) else []
+            shown: dict[SlotKind, list[tuple[int, dict[str, Any]]]] = {}
             for index, part in enumerate(parts):
-                if isinstance(part, dict):
-                    self._show(item, part, index, taken, summary=member == "summary")
+                if isinstance(part, dict) and (kind := self.part_kind(item, part, summary=member == "summary")):
+                    shown.setdefault(kind, []).append((index, part))
+            for kind, group in shown.items():
+                self._show(item, kind, group)
 
-    def _show(self, item: Item, part: dict[str, Any], index: int, taken: dict[str, int], *, summary: bool) -> None:
-        kind = self.part_kind(item, part, summary=summary)
-        if kind is None:
-            return
-        position = taken.get(kind, 0)
-        taken[kind] = position + 1
-        slots = item.slots_of(kind)
-        slot = slots[position] if position < len(slots) else item.slot(kind, index, announced=True)
-        self.complete(slot, part.get("refusal" if kind == "refusal" else "text"))
-        self.cite(slot, part)
+    def _show(self, item: Item, kind: SlotKind, shown: list[tuple[int, dict[str, Any]]]) -> None:
+        """All parts of one kind that the item shows: each belongs to the next part that was told of, or is news."""
+        told = item.told(kind)
+        for position, (index, part) in enumerate(shown):
+            text = part.get("refusal" if kind == "refusal" else "text")
+            if not isinstance(text, str) or not text:
+                continue
+            left = len(shown) - position
+            if told and (left <= len(told) or told[0].key == index or told[0].may_be(text)):
+                slot = told.pop(0)
+            else:
+                slot = item.untold(kind, index)
+            self.complete(slot, text)
+            self.cite(slot, part)
 
     def _encrypted(self, item: Item) -> None:
         if not item.encrypted:

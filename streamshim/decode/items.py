@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import builtins
 from itertools import islice
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 
 from ..json_codec import clean
 from .limits import MAX_ITEMS
@@ -46,6 +46,10 @@ class Slot:
         self.streamed: list[Pieces] = []
         """What was told of it, by the parts it was told in."""
         self.closed = False
+
+    def may_be(self, text: str) -> bool:
+        """Whether what was told of it may be the beginning or the end of the text."""
+        return missing(self.streamed, text) is not None or is_suffix(self.streamed, text)
 
 
 class Item:
@@ -108,9 +112,19 @@ class Item:
         self.slots.append(slot)
         return slot
 
-    def slots_of(self, kind: SlotKind) -> list[Slot]:
-        """Its parts of one kind, in order."""
-        return [slot for slot in self.slots if slot.kind == kind]
+    def told(self, kind: SlotKind) -> list[Slot]:
+        """Its parts of one kind that something was told of, in the order of their indices."""
+        told = [slot for slot in self.slots if slot.kind == kind and size_of(slot.streamed)]
+        return sorted(told, key=lambda slot: slot.key or 0) if all(slot.key is not None for slot in told) else told
+
+    def untold(self, kind: SlotKind, index: int) -> Slot:
+        """A part that nothing was told of: the announced one of this index, or a new one."""
+        for slot in self.slots:
+            if slot.kind == kind and slot.key == index and not size_of(slot.streamed):
+                return slot
+        slot = Slot(self, kind, index)
+        self.slots.append(slot)
+        return slot
 
     def fits_snapshot(self, raw: dict[str, Any]) -> bool:
         """Whether what was streamed may be what the snapshot shows."""
@@ -123,11 +137,7 @@ class Item:
             for part in _list(raw.get(member))
             if isinstance(part, dict) and isinstance(text := part.get("text", part.get("refusal")), str)
         ]
-        return all(
-            any(missing(slot.streamed, text) is not None or is_suffix(slot.streamed, text) for text in shown)
-            for slot in self.slots
-            if size_of(slot.streamed)
-        )
+        return all(any(slot.may_be(text) for text in shown) for slot in self.slots if size_of(slot.streamed))
 
 
 class Items:
@@ -205,31 +215,35 @@ class Items:
 
     def match(self, snapshot: list[dict[str, Any]]) -> list[Item | None]:
         """For each item of the terminal output the one that was streamed, or None."""
-        found: list[Item | None] = [self._match_by_name(raw, position) for position, raw in enumerate(snapshot)]
-        left = [item for item in self.all if not item.matched][:_CANDIDATES]
-        for position, raw in enumerate(snapshot):
-            if found[position] is None:
-                family = family_of(str(raw.get("type")))
-                item = next((i for i in left if i.family == family and i.fits_snapshot(raw)), None)
-                if item is not None:
+        found: list[Item | None] = [None] * len(snapshot)
+        for ways in (self._by_name, self._by_place_and_content, self._by_content, self._by_place):
+            left = [item for item in self.all if not item.matched][:_CANDIDATES]
+            for position, raw in enumerate(snapshot):
+                if found[position] is None and (item := ways(raw, position, left)) is not None:
                     item.matched = True
-                    left.remove(item)
                     found[position] = item
         return found
 
-    def _match_by_name(self, raw: dict[str, Any], position: int) -> Item | None:
-        family = family_of(str(raw.get("type")))
+    def _by_name(self, raw: dict[str, Any], _position: int, _left: list[Item]) -> Item | None:
+        """The surest way: an id or a call id."""
         call_id = usable(raw.get("call_id"))
-        for item in (
-            self._by_id.get(usable(raw.get("id")) or ""),
-            self._by_call_id.get(call_id or ""),
-            self._by_index.get(position),
-        ):
-            if item is None or item.matched or item.family != family or not _same_call(item, call_id):
-                continue
-            item.matched = True
-            return item
+        by_id = self._by_id.get(usable(raw.get("id")) or "")
+        for item in (by_id, self._by_call_id.get(call_id or "")):
+            if _is_free(item, raw) and _same_call(item, call_id):
+                return item
         return None
+
+    def _by_place_and_content(self, raw: dict[str, Any], position: int, _left: list[Item]) -> Item | None:
+        item = self._by_index.get(position)
+        return item if _is_free(item, raw) and item.fits_snapshot(raw) else None
+
+    def _by_content(self, raw: dict[str, Any], _position: int, left: list[Item]) -> Item | None:
+        return next((item for item in left if _is_free(item, raw) and item.fits_snapshot(raw)), None)
+
+    def _by_place(self, raw: dict[str, Any], position: int, _left: list[Item]) -> Item | None:
+        """The last resort, where the content differs."""
+        item = self._by_index.get(position)
+        return item if _is_free(item, raw) and _same_call(item, usable(raw.get("call_id"))) else None
 
     def new(self, item_type: str, id: str | None, index: int | None) -> Item:
         """An item that nothing was said of before."""
@@ -266,6 +280,11 @@ class Items:
     def _latest_open(self, family: Family) -> list[Item]:
         """Items of a family that are open, the latest first."""
         return list(islice(reversed(self._open[family].values()), _CANDIDATES))
+
+
+def _is_free(item: Item | None, raw: dict[str, Any]) -> TypeGuard[Item]:
+    """Whether an item of the right family is there and was not matched yet."""
+    return item is not None and not item.matched and item.family == family_of(str(raw.get("type")))
 
 
 def _same_call(item: Item, call_id: str | None) -> bool:

@@ -207,7 +207,7 @@ class Items:
                 item = self._by_call_id.get(call_id)
             if item is None and (index is None or id is None):
                 same = [i for i in self._latest_open(family) if i.type == item_type and _same_call(i, call_id)]
-                item = same[0] if len(same) == 1 else None
+                item = same[0] if len(same) == 1 and (index is None or same[0].index is None) else None
         if item is None:
             item = self.new(item_type, id, index)
         self._remember(item, raw)

@@ -227,6 +227,7 @@ class Gap:
     _EVENT_LINE = re.compile(rb"event:[^\r\n]*[\r\n]*")
     _OPENINGS = (b"event:", b"data: [DONE]", b"data:[DONE]")
     _LINE_BYTES = 1024
+    """A line that is longer is no filling."""
 
     def __init__(self) -> None:
         """Nothing came yet."""
@@ -236,13 +237,14 @@ class Gap:
         """The first piece of the next response, or None as long as nothing but the gap came."""
         if not isinstance(piece, bytes):
             return piece
-        held = self._held + piece
-        held = held[match.end() :] if (match := self._FILLING.match(held)) else held
-        if len(held) < self._LINE_BYTES and self._may_be_filling(held):
-            self._held = held
-            return None
-        return held
+        held = self._FILLING.sub(b"", self._held + piece, count=1)
+        if held.startswith(b":"):
+            held = b":"
+        if len(held) > self._LINE_BYTES or not self._may_be_filling(held):
+            return held
+        self._held = held
+        return None
 
     def _may_be_filling(self, start: bytes) -> bool:
         line = self._EVENT_LINE.sub(b"", start, count=1).strip()
-        return line.startswith(b":") or any(opening.startswith(line) for opening in self._OPENINGS)
+        return line == b":" or any(opening.startswith(line) for opening in self._OPENINGS)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from typing import Any, Generic, TypeVar, cast
 
 try:
@@ -45,7 +46,9 @@ _STRICT = json.JSONDecoder(parse_constant=_refuse_constant, parse_int=_integer)
 _LENIENT = json.JSONDecoder(parse_int=_integer, strict=False)
 
 
-def _stdlib_loads(data: bytes | str) -> Any:
+def _stdlib_loads(data: object) -> Any:
+    if not isinstance(data, bytes | str):
+        raise ValueError("input must be bytes or str")  # noqa: TRY004  (as orjson has it)
     raw = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
     try:
         value = _STRICT.decode(raw.decode("utf-8"))
@@ -60,8 +63,11 @@ def _stdlib_dumps(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
+loads: Callable[[object], Any]
+"""Strict: raises ValueError on anything that is not JSON, or no text at all."""
+
 if orjson is not None:
-    loads = orjson.loads
+    loads = orjson.loads  # type: ignore[assignment]
     _encode = orjson.dumps
 else:
     loads = _stdlib_loads

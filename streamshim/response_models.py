@@ -5,7 +5,7 @@ Frozen pydantic models, so that the responses that a running stream shows may sh
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -23,6 +23,10 @@ from .events import (
     Unknown,
     Usage,
 )
+
+if TYPE_CHECKING:
+    from .encode.history import ReasoningReplay
+    from .encode.options import ChatBodyOptions, ResponsesOptions
 
 
 class _Model(BaseModel):
@@ -229,6 +233,48 @@ class ModelResponse(_Model):
     def raw_finish_reason(self) -> str | None:
         """The wire's own word for it."""
         return self._first.raw_finish_reason
+
+    def to_response(self, **options: Unpack[ResponsesOptions]) -> dict[str, Any]:
+        """The whole body in the shape of the Responses API; the options are those of `ResponsesEncoder`.
+
+        Raises:
+            ValueError: an option is given a word that it does not know.
+        """
+        from .encode.bodies import response_body
+
+        return response_body(self, **options)
+
+    def to_chat_completion(self, **options: Unpack[ChatBodyOptions]) -> dict[str, Any]:
+        """The whole body in the shape of the Chat Completions API.
+
+        An answer that failed or was cut has no finish reason, and an `error` beside its choices. Calls that were cut
+        are left out.
+        """
+        from .encode.bodies import chat_body
+
+        return chat_body(self, **options)
+
+    def to_chat_messages(self, *, reasoning: ReasoningReplay = "tool_turns") -> list[dict[str, Any]]:
+        """What the next chat request must carry of choice 0: the assistant message, in a list, or nothing.
+
+        Args:
+            reasoning: "tool_turns": thought goes back beside tool calls, as vendors that interleave the two demand;
+                "always": also elsewhere, and as `""` beside calls without thought; "never".
+        """
+        from .encode.history import chat_messages
+
+        return chat_messages(self, reasoning=reasoning)
+
+    def to_response_items(self, *, keep_ids: bool = True) -> list[dict[str, Any]]:
+        """What the `input` of the next Responses request must carry of choice 0: its items, in their order.
+
+        Args:
+            keep_ids: keep the ids of the source, for a vendor that stores its answers. Thought and what follows it
+                keep them together or not at all: where the source left one open, all are stripped.
+        """
+        from .encode.history import response_items
+
+        return response_items(self, keep_ids=keep_ids)
 
 
 _EMPTY_CHOICE = Choice(index=0)

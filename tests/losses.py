@@ -25,7 +25,7 @@ def known_id(id: str | None) -> str | None:
     return None if id is None or id.startswith(MADE_UP) else id
 
 
-# -- what both wires say alike ------------------------------------------------------------------------------------------
+# -- what both wires say alike ----------------------------------------------------------------------------------------
 
 
 def head(start: Any) -> dict[str, Any]:
@@ -76,7 +76,7 @@ def sounds(choice: Choice) -> list[str]:
     return ["".join(part.data or "" for part in parts), "".join(part.transcript or "" for part in parts)]
 
 
-# -- Responses ----------------------------------------------------------------------------------------------------------
+# -- Responses --------------------------------------------------------------------------------------------------------
 
 
 def on_responses(events: list[Event]) -> dict[str, Any]:
@@ -178,7 +178,7 @@ def call_on_responses(call: Any, id: str | None) -> Any:
     return ("call", id, call.name, call.kind, call.arguments, call.status)
 
 
-# -- chat ---------------------------------------------------------------------------------------------------------------
+# -- chat -------------------------------------------------------------------------------------------------------------
 
 
 def on_chat(events: list[Event]) -> dict[str, Any]:

@@ -32,6 +32,7 @@ from streamshim.events import (
     MediaStart,
     ReasoningEnd,
     RefusalDelta,
+    Repair,
     StreamEnd,
     TextDelta,
     TextEnd,
@@ -425,8 +426,8 @@ def test_repairs_stand_at_the_end_without_the_option(stdin, capsys):
     stdin(REPAIRED)
     main(["show"])
     out = capsys.readouterr().out
-    quirk, count = next(iter(expected_events(REPAIRED)[-1].repairs.items()))
-    assert f"  repaired  {quirk} ×{count}  " in out.partition("✓ completed")[2]
+    repair = next(event for event in expected_events(REPAIRED, repairs=True) if isinstance(event, Repair))
+    assert f"  repaired  {repair.quirk} ×1  {repair.detail}\n" in out.partition("✓ completed")[2]
     assert "repaired" not in out.partition("✓ completed")[0]
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from streamshim.framing.json_body import JsonBody
-from streamshim.framing.sse import Framer, Notice
+from streamshim.framing.sse import Frame, Framer, Notice
 from streamshim.testing import cuts
 
 LIMIT = 1000
@@ -15,8 +17,11 @@ Told = tuple[bytes | str | None, bytes | None]
 def frames(pieces: list[bytes], limit: int = LIMIT) -> tuple[list[Told], Framer]:
     """Frames as (event line, data), notices as (quirk, None)."""
     framer = Framer(limit)
-    found = [frame for piece in pieces for frame in framer.feed(piece)] + list(framer.close())
-    return [(event.quirk if isinstance(event, Notice) else event, data) for event, data in found], framer
+
+    def told(frames: Iterator[Frame]) -> list[Told]:
+        return [(frame.quirk, None) if isinstance(frame, Notice) else (framer.event, frame) for frame in frames]
+
+    return [frame for piece in pieces for frame in told(framer.feed(piece))] + told(framer.close()), framer
 
 
 @pytest.mark.parametrize(
@@ -67,8 +72,8 @@ def test_what_is_too_long_is_dropped_and_reading_goes_on(body: bytes, expected: 
 
 def test_bytes_behind_a_frame_can_be_asked_for() -> None:
     framer = Framer(LIMIT)
-    for event, data in framer.feed(b"data: 1\n\ndata: 2\n\n: c\nda"):
-        assert (event, data) == (None, b" 1")
+    for frame in framer.feed(b"data: 1\n\ndata: 2\n\n: c\nda"):
+        assert frame == b" 1"
         break
     assert framer.unread() == b"data: 2\n\n: c\nda"
 

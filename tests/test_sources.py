@@ -432,6 +432,25 @@ def test_closing_async_awaits_a_response_once_and_takes_a_sync_close_too() -> No
     assert asyncio.run(main()) == (["aclose"], True)
 
 
+def test_nothing_more_is_read_once_an_async_source_was_closed() -> None:
+    async def main() -> Piece | None:
+        source = open_async_source(AsyncSdkStream(_consumed_response(AsyncBody()), [{"id": "a"}, {"id": "b"}]))
+        await source.read()
+        await source.aclose()
+        return await source.read()
+
+    assert asyncio.run(main()) is None
+
+
+def test_something_that_has_a_response_but_does_not_iterate_is_no_sdk_stream() -> None:
+    class FailureError(Exception):
+        response = BytesResponse(SyncBody())
+
+    for door in (open_source, open_async_source):
+        with pytest.raises(SourceError, match="FailureError cannot be read"):
+            door(FailureError())
+
+
 class BadlyClosing:
     def __init__(self) -> None:
         self.calls = 0
@@ -477,6 +496,9 @@ def test_what_is_borrowed_knows_the_http_status() -> None:
     response.status_code, response.headers = 429, {"retry-after": "2"}
     borrowed = open_source(response).borrow()
     assert (borrowed.http_status, borrowed.retry_after) == (429, 2.0)
+    response.stream = AsyncBody()
+    async_borrowed = open_async_source(response).borrow()
+    assert (async_borrowed.http_status, async_borrowed.retry_after) == (429, 2.0)
 
 
 def test_an_open_source_is_taken_as_it_is() -> None:

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from streamshim import event_stream
 from streamshim.decode.decoder import StreamDecoder
 from streamshim.errors import SourceError, StreamEndError, StreamFailedError, StreamTruncatedError
-from streamshim.event_stream import ERROR_BODY_BYTES
+from streamshim.event_stream import ERROR_BODY_BYTES, Gap
 from streamshim.events import ErrorReport, Event, StreamEnd, TextDelta, TextEnd, ToolCallEnd
 from streamshim.response import collect
 from streamshim.streams import (
@@ -762,6 +762,7 @@ def test_an_async_http_error_status_raises_with_what_the_body_says() -> None:
     [
         (502, b"<html><body>Bad Gateway</body></html>", "Bad Gateway", True),
         (503, b"", "HTTP status 503", True),
+        (408, b"", "HTTP status 408", True),
         (404, b'{"path": "/v2"}', '{"path": "/v2"}', False),
         (400, b'data: {"error": {"message": "no such model"}}\n\n', "no such model", False),
     ],
@@ -829,6 +830,7 @@ GAPS = {
     "named done": b"event: done\ndata: [DONE]\n\n",
     "blank lines": b"\r\n\n \n",
     "comments": b": ping\n\n:\n: pong\n\n",
+    "a long comment": b": " + b"x" * 2000 + b"\n\n",
     "all of it": b": ping\n\n\n" + DONE + b"\r\n: pong\r\n\r\n",
 }
 
@@ -923,6 +925,18 @@ def test_a_second_response_that_is_cut_raises_when_it_is_read() -> None:
     assert first.final().text == "one two"
     with pytest.raises(StreamTruncatedError):
         second.final()
+
+
+def test_a_second_response_is_told_however_little_came_of_it() -> None:
+    _, second = iter_responses([*FIRST, frame({"type": "response.created"})])
+    with pytest.raises(StreamTruncatedError):
+        second.final()
+
+
+def test_a_line_that_is_too_long_to_be_filling_begins_a_response() -> None:
+    line = b"event: " + b"x" * 2000
+    assert Gap().take(line[:100]) is None
+    assert Gap().take(line) == line
 
 
 def test_payloads_of_several_responses_come_one_after_another() -> None:

@@ -48,6 +48,7 @@ class ChatWire:
         self._sources: list[Citation] = []
         self._deltas = DeltaReader(state)
         self._text = state.parts.text
+        self._unidentified = True
         self._keys: tuple[str, ...] = ()
         self._beside: tuple[str, ...] = ()
         self._delta_shapes: dict[tuple[str, ...], tuple[str, ...]] = {}
@@ -57,10 +58,11 @@ class ChatWire:
 
     def chunk(self, payload: dict[str, Any]) -> None:
         """One chunk. The common deltas go straight into the part that is open."""
-        if self._state.unidentified:
+        if self._unidentified:
             self._state.identify(payload)
-        choices = payload.get("choices")
-        if not isinstance(choices, list) or self._ended:
+            self._unidentified = self._state.unidentified
+        choices: Any = payload.get("choices")
+        if choices.__class__ is not list or self._ended:
             self._odd_choices(choices)
         else:
             for raw in choices:

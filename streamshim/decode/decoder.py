@@ -8,7 +8,7 @@ from typing import Any
 
 from ..errors import ErrorInfo
 from ..events import EndStatus, Event, Evidence, RawFrame, StreamEnd, StreamStart, Usage, UsageReport
-from ..framing.sse import Framer, Notice
+from ..framing.sse import Frame, Framer, Notice
 from ..json_codec import loads, loads_lenient, rescue
 from .chat import ChatWire
 from .error_body import find_error, read_error
@@ -126,17 +126,18 @@ class StreamDecoder:
             return []
         repairs = self._state.repairs
         chunk, delta_handlers = self._straight
-        for event, body in self._framer.feed(bytes(data)):
+        for frame in self._framer.feed(bytes(data)):
             try:
-                payload = loads(body) if body is not None else None
-            except ValueError:
+                payload = loads(frame)
+            except ValueError:  # a notice as well: it is no JSON
                 payload = None
             if isinstance(payload, dict):
-                if chunk is not None:
-                    read = chunk if "choices" in payload else None
-                else:
+                read = chunk
+                if read is None:
                     name = payload.get("type")
                     read = delta_handlers.get(name) if isinstance(name, str) else None
+                elif "choices" not in payload:
+                    read = None
                 if read is not None:
                     repairs.frame += 1
                     try:
@@ -144,7 +145,7 @@ class StreamDecoder:
                     except TooManyPartsError:
                         self._too_many_parts()
                     continue
-            self._frame(event, body)
+            self._frame(frame)
             chunk, delta_handlers = self._straight
             if self.end is not None:
                 self._unused.append(self._framer.unread())
@@ -170,9 +171,9 @@ class StreamDecoder:
         """The source is over, or broke with `error`."""
         if self.end is None:
             self._closing = True
-            for event, body in self._framer.close():
+            for frame in self._framer.close():
                 if self.end is None:
-                    self._frame(event, body)
+                    self._frame(frame)
             if self.end is None:
                 self._judge_body()
                 self._finish(error=error, cancelled=False)
@@ -186,20 +187,20 @@ class StreamDecoder:
 
     # -- frames -------------------------------------------------------------------------------------------------------
 
-    def _frame(self, event: bytes | Notice | None, body: bytes | None) -> None:
+    def _frame(self, frame: Frame) -> None:
         """Any frame, with everything that may be wrong about it."""
         state = self._state
-        if isinstance(event, Notice):
-            if event.quirk == "frame-too-long":
-                state.limit(event.detail)
-            else:
-                state.repair(event.quirk, event.detail)
-        elif body is not None:
+        if not isinstance(frame, Notice):
             state.repairs.frame += 1
-            name = event.decode("utf-8", "replace")[6:].strip() or None if event is not None else None
+            line = self._framer.event
+            name = line.decode("utf-8", "replace").removeprefix("event:").strip() or None if line is not None else None
             if self._raw:
-                state.out.append(RawFrame(name, body.removeprefix(b" ").decode("utf-8", "replace")))
-            self._body(body, name)
+                state.out.append(RawFrame(name, frame.removeprefix(b" ").decode("utf-8", "replace")))
+            self._body(frame, name)
+        elif frame.quirk == "frame-too-long":
+            state.limit(frame.detail)
+        else:
+            state.repair(frame.quirk, frame.detail)
         self._try_start()
         if self._started and not self._raw:
             chunk = self._chat.chunk if self._chat is not None else None

@@ -2,6 +2,7 @@
 
 from .chat import ChatEncoder
 from .generators import aencode_chat, aencode_responses, encode_chat, encode_responses
+from .history import tool_result
 from .responses import ResponsesEncoder
 
 __all__ = [
@@ -11,4 +12,5 @@ __all__ = [
     "aencode_responses",
     "encode_chat",
     "encode_responses",
+    "tool_result",
 ]

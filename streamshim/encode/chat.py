@@ -30,7 +30,7 @@ from ..events import (
     UsageReport,
 )
 from .chat_calls import HeldCall, StreamedCall
-from .details import source_of, written_logprobs
+from .details import finish_word, source_of, written_logprobs
 from .encoder import DONE, FAILED_MESSAGE, TRUNCATED_CODE, TRUNCATED_MESSAGE, Encoder, frame
 from .options import ChatReasoning, ChatTruncated, CustomTools, ToolCallMode, check_word
 from .response_object import total_of
@@ -275,12 +275,8 @@ class ChatEncoder(Encoder):
 
     def _write_finish(self, index: int, choice: _Choice, otherwise: str | None = None) -> None:
         """The finish chunk, once; a reason that the wire has no word for waits for the end."""
-        reason = choice.finish.reason if choice.finish else None
-        word: str | None = reason
-        if reason == "other" and choice.finish:
-            word = choice.finish.raw_reason or "stop"
-        elif reason in ("error", None):
-            word = otherwise
+        said = choice.finish
+        word = finish_word(said.reason, said.raw_reason, otherwise) if said else otherwise
         if word and not choice.finished:
             choice.finished = True
             self._delta(index, {}, finish=word)
@@ -295,10 +291,9 @@ class ChatEncoder(Encoder):
         if event.status in ("completed", "incomplete"):
             self._end_well(self._unknown_finish if event.status == "completed" else None)
         elif event.status == "failed":
-            error = self._error or ErrorInfo("vendor", FAILED_MESSAGE, type="server_error")
-            self._end_badly(error.message, error.type, error.param, error.code)
+            self._end_badly(error_body(self._error))
         elif event.status == "truncated" and self._truncated == "error":
-            self._end_badly(TRUNCATED_MESSAGE, TRUNCATED_CODE, None, TRUNCATED_CODE)
+            self._end_badly(error_body(None, truncated=True))
 
     def _end_well(self, unknown_finish: str | None) -> None:
         if not self._choices and unknown_finish:
@@ -309,9 +304,9 @@ class ChatEncoder(Encoder):
         if self._done:
             self._frames.append(DONE)
 
-    def _end_badly(self, message: str, type: str | None, param: str | None, code: str | None) -> None:
+    def _end_badly(self, error: dict[str, Any]) -> None:
         self._write_usage()
-        self._frames.append(frame({"error": {"message": message, "type": type, "param": param, "code": code}}))
+        self._frames.append(frame({"error": error}))
 
     def _write_usage(self) -> None:
         if self._usage is not None and self._include_usage:
@@ -353,3 +348,12 @@ def written_chat_usage(usage: Usage) -> dict[str, Any]:
         "prompt_tokens_details": {"cached_tokens": usage.cached_input_tokens or 0},
         "completion_tokens_details": {"reasoning_tokens": usage.reasoning_tokens or 0},
     }
+
+
+def error_body(error: ErrorInfo | None, *, truncated: bool = False) -> dict[str, Any]:
+    """An error in the words of the chat wire; `truncated`: the answer was cut, whatever else was said."""
+    if truncated:
+        error = ErrorInfo("transport", TRUNCATED_MESSAGE, TRUNCATED_CODE, TRUNCATED_CODE)
+    elif error is None:
+        error = ErrorInfo("vendor", FAILED_MESSAGE, type="server_error")
+    return {"message": error.message, "type": error.type, "param": error.param, "code": error.code}

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..events import ToolCallDelta, ToolCallEnd, ToolCallStart
 from ..json_codec import dumps
 from .calls import rest_of
+
+if TYPE_CHECKING:
+    from ..response_models import ToolCallPart
 
 Write: TypeAlias = Callable[[dict[str, Any]], None]
 """Writes one entry of `delta.tool_calls`; the index is there already."""
@@ -20,6 +23,13 @@ def call_entry(call_id: str, name: str, text: str, *, custom: bool) -> dict[str,
     if custom:
         return {"id": call_id, "type": "custom", "custom": {"name": name, "input": text}}
     return {"id": call_id, "type": "function", "function": {"name": name, "arguments": text}}
+
+
+def message_call(call: ToolCallPart, *, custom: bool) -> dict[str, Any]:
+    """A whole call as a message has it. `custom`: custom tools in the form that they have on this wire."""
+    is_custom = call.kind == "custom" and custom
+    text = wrapped_input(call.arguments) if call.kind == "custom" and not custom else call.arguments
+    return call_entry(call.call_id, call.name, text, custom=is_custom)
 
 
 def wrapped_input(text: str) -> str:

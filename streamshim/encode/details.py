@@ -1,14 +1,17 @@
-"""Small things that both wires say in nearly the same words: log probabilities and sources."""
+"""Small things that streams and whole bodies say in the same words: log probabilities, sources, finish words."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
-from ..events import Citation
+from ..events import Citation, FinishReason
 
 _NO_LOGPROB = -9999.0
 """What the wire itself says of a token that was out of the question: it has no word for minus infinity."""
+
+_FILE_ANNOTATIONS = ("file_citation", "container_file_citation", "file_path")
+"""Those that the wire knows besides addresses; readers that check what they get refuse any other."""
 
 
 def written_logprobs(entries: list[Any] | None) -> list[dict[str, Any]]:
@@ -55,8 +58,16 @@ def source_of(citation: Citation) -> dict[str, Any]:
 
 def annotation_of(citation: Citation) -> dict[str, Any]:
     """A source as an annotation of the Responses wire: verbatim if it came as one."""
-    data = citation.data
-    kind = data.get("type") if isinstance(data, dict) else None
-    if isinstance(kind, str) and kind and not isinstance(data.get(kind), dict):
-        return {**data, **source_of(citation)} if kind == "url_citation" else data
-    return {"type": "url_citation", **source_of(citation)}
+    data = citation.data if isinstance(citation.data, dict) else {}
+    kind = data.get("type")
+    if kind in _FILE_ANNOTATIONS:
+        return data
+    is_flat = kind == "url_citation" and "url_citation" not in data
+    return {**(data if is_flat else {}), "type": "url_citation", **source_of(citation)}
+
+
+def finish_word(reason: FinishReason | None, raw_reason: str | None, otherwise: str | None) -> str | None:
+    """The word of the chat wire for a finish reason; `otherwise` where it has none."""
+    if reason == "other":
+        return raw_reason or "stop"
+    return otherwise if reason in ("error", None) else reason

@@ -113,6 +113,6 @@ class HostedCall:
         if member := _OBJECT_INPUT.get(self._type):
             shown[member] = parsed
         elif isinstance(parsed, dict):
-            named = {key: shown[key] for key in ("id", "type", "call_id", "status") if key in shown}
+            named: dict[str, Any] = {key: shown[key] for key in ("id", "type", "call_id", "status") if key in shown}
             shown.clear()
             shown.update({**named, **parsed, **named})

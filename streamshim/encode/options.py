@@ -47,6 +47,18 @@ class ChatOptions(EncoderOptions, total=False):
     unknown_finish: str | None
 
 
+class ChatBodyOptions(TypedDict, total=False):
+    """What a whole chat body takes; the members mean what they mean to `ChatEncoder`."""
+
+    reasoning: ChatReasoning
+    custom_tools: CustomTools
+    unknown_finish: str | None
+    model: str | None
+    response_id: str | None
+    make_id: Callable[[str], str] | None
+    now: Callable[[], int] | None
+
+
 def check_word(option: str, word: str, words: object) -> None:
     """Refuse a word that an option does not know; `words` is its `Literal`.
 

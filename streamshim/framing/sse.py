@@ -1,6 +1,6 @@
 r"""Event-stream framing (WHATWG HTML, section 9.2), as forgiving as real servers need it.
 
-Bytes come in any pieces; `Framer.feed` gives frames `(event, data)` as bytes, lazily, so that a reader who stops at a
+Bytes come in any pieces; `Framer.feed` gives frames as bytes, lazily, so that a reader who stops at a
 frame can still ask for what stands behind it (`unread`). Looser than the standard where servers are:
 
 * `data:` may stand before `event:`, so an event is dispatched at its blank line, which may hold blanks;
@@ -31,8 +31,8 @@ class Notice:
     detail: str
 
 
-Frame = tuple["bytes | Notice | None", "bytes | None"]
-"""`(event, data)`: the whole `event:` line, or None; the data. A notice stands as `(Notice, None)`."""
+Frame = bytes | Notice
+"""The data of a frame; `Framer.event` holds the `event:` line that came with it. Or what there is to tell."""
 
 _BOM = b"\xef\xbb\xbf"
 _DONE = b"[DONE]"
@@ -55,6 +55,8 @@ class Framer:
         self.prose = b""
         """The beginning of what was no field, no comment and no JSON."""
         self.compression: str | None = None
+        self.event: bytes | None = None
+        """The `event:` line of the frame that was given last, or None."""
         self.cut_document = b""
         """A JSON document that the end of the body cut."""
         self._max = max_frame_bytes
@@ -88,11 +90,11 @@ class Framer:
         if lines and self._fragments:
             lines[0] = self._joined(lines[0])
         may_be_long = len(piece) > self._max or (len(lines) > 0 and len(lines[0]) > self._max)
-        self._lines = iter(lines)
+        lines_left = self._lines = iter(lines)
         event, data = self._event, self._data
         plain = self._document is None and not may_be_long
         several = self._event_size > 0
-        for line in self._lines:
+        for line in lines_left:
             if not line:
                 if data is not None:
                     if several:
@@ -100,7 +102,8 @@ class Framer:
                         yield from self._dispatch(event)
                         several = False
                     else:
-                        yield event, data
+                        self.event = event
+                        yield data
                     data = None
                 event = None
             elif plain and data is None and line.startswith(b"data:"):
@@ -213,7 +216,7 @@ class Framer:
         elif name == b"event":
             self._event = line
         elif name == b"error" and colon:
-            yield Notice("error-field", "the SSE field `error:` carries an error"), None
+            yield Notice("error-field", "the SSE field `error:` carries an error")
             self._event = b"event:error"
             yield from self._add_data(value)
         elif not line or line.isspace():
@@ -221,7 +224,7 @@ class Framer:
                 yield from self._dispatch(self._event)
             self._event = None
         elif line.lstrip().startswith(_DONE):
-            yield Notice("done-form", "`[DONE]` stands on a line of its own, without `data:`"), None
+            yield Notice("done-form", "`[DONE]` stands on a line of its own, without `data:`")
             yield from self._add_data(line)
         elif _opens_document(line):
             yield from self._open_document(line + b"\n")
@@ -240,14 +243,16 @@ class Framer:
     def _abandon_document(self, document: JsonBody) -> Frame:
         """A line of the event stream comes though the document never closed: it was none."""
         self._document = None
-        return None, document.rest()[:_PROSE_BYTES]
+        self.event = None
+        return document.rest()[:_PROSE_BYTES]
 
     def _read_document(self, data: bytes) -> Iterator[Frame]:
         """Feed the open document; behind its end another document or a line of an event stream may follow."""
         while (document := self._document) is not None:
             values, data_behind = document.feed(data)
             for value in values:
-                yield (None, value) if value else self._too_long("JSON value")
+                self.event = None
+                yield value or self._too_long("JSON value")
             self._inside_document_line = not document.closed and not data.endswith(b"\n")
             if not document.closed:
                 return
@@ -268,8 +273,9 @@ class Framer:
         if self._data is None:
             self._data = value
         elif not self._event_size and _is_whole(self._data):
-            yield Notice("single-line-feed", "events are parted by a single line feed"), None
-            yield self._event, self._data
+            yield Notice("single-line-feed", "events are parted by a single line feed")
+            self.event = self._event
+            yield self._data
             self._data = value
         else:
             self._event_size = (self._event_size or len(self._data)) + len(value) + 1
@@ -288,14 +294,14 @@ class Framer:
             return
         joined = b"\n".join(line.removeprefix(b" ") for line in lines)
         if len(lines) > 1 and joined.strip() and not _is_whole(joined) and all(map(_is_whole_or_blank, lines)):
-            yield Notice("single-line-feed", "several payloads stand in one event"), None
-            for line in lines:
-                yield event, line
+            yield Notice("single-line-feed", "several payloads stand in one event")
         else:
-            yield event, joined
+            lines = [joined]
+        self.event = event
+        yield from lines
 
     def _too_long(self, what: str) -> Frame:
-        return Notice("frame-too-long", f"a {what} is longer than {self._max} bytes and was dropped"), None
+        return Notice("frame-too-long", f"a {what} is longer than {self._max} bytes and was dropped")
 
 
 def _opens_document(line: bytes) -> bool:

@@ -1,0 +1,187 @@
+"""What the next request must carry of an answer, in the shape of either API.
+
+Calls that were cut are left out: an answer to them is owed to nobody. Calls that the vendor ran itself go back on the
+Responses API only, as the items they were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from ..events import ToolCallEnd
+from ..json_codec import dumps
+from .chat_calls import message_call
+from .replay import replay
+from .responses import ResponsesEncoder
+
+if TYPE_CHECKING:
+    from ..response_models import ModelResponse, ReasoningPart, ToolCallPart
+
+ReasoningReplay = Literal["tool_turns", "always", "never"]
+"""When thought goes back on the chat API: beside tool calls, always, or never."""
+
+_MADE_UP = "\0"
+"""No id of a source: it marks those that the encoder had to make up."""
+_STRIPPED = frozenset(("message", "reasoning", "function_call", "custom_tool_call"))
+"""Items that may go back without an id. They keep their ids together or lose them together."""
+_SIGNATURE_HOME = ("extra_content", "google", "thought_signature")
+"""Where a signed call keeps its signature on the chat API: without it the next request is refused."""
+_RESULTS = {
+    "apply_patch_call": ("apply_patch_call_output", "call_id", "output", {"status": "completed"}),
+    "computer_call": ("computer_call_output", "call_id", "output", {}),
+    "local_shell_call": ("local_shell_call_output", "id", "output", {}),
+    "mcp_approval_request": ("mcp_approval_response", "approval_request_id", "approve", {}),
+    "shell_call": ("shell_call_output", "call_id", "output", {}),
+    "tool_search_call": ("tool_search_output", "call_id", "tools", {"execution": "client", "status": "completed"}),
+}
+"""How hosted tools are answered: item type, name of the id, name of the result, and what else belongs to it."""
+
+
+def chat_messages(response: ModelResponse, *, reasoning: ReasoningReplay = "tool_turns") -> list[dict[str, Any]]:
+    """The assistant message of choice 0, in a list; an empty list where there is nothing to carry.
+
+    Args:
+        response: what was answered.
+        reasoning: "tool_turns": thought goes back beside tool calls, as vendors that interleave the two demand;
+            "always": also elsewhere, and as `""` beside calls without thought; "never".
+    """
+    calls = [call for call in response.tool_calls if call.kind != "server" and _is_whole(call)]
+    audio = [part for part in response.media if part.id and (part.media_type or "").startswith("audio/")]
+    if not (calls or audio or response.text or response.refusal):
+        return []
+    message: dict[str, Any] = {"role": "assistant", "content": response.text or None}
+    if response.refusal:
+        message["refusal"] = response.refusal
+    if reasoning == "always" or (reasoning == "tool_turns" and calls):
+        message.update(_thought(response, placeholder=reasoning == "always" and bool(calls)))
+    if audio:
+        message["audio"] = {"id": audio[-1].id}
+    if calls:
+        message["tool_calls"] = [_call(call, came_from_chat=response.api == "chat") for call in calls]
+    return [message]
+
+
+def _call(call: ToolCallPart, *, came_from_chat: bool) -> dict[str, Any]:
+    """A custom tool that came on the chat API is known there; elsewhere it is declared as a function."""
+    entry = message_call(call, custom=came_from_chat)
+    if call.signature and came_from_chat:
+        outer, inner, name = _SIGNATURE_HOME
+        entry[outer] = {inner: {name: call.signature}}
+    return entry
+
+
+def _is_whole(call: ToolCallPart) -> bool:
+    return call.status not in ("truncated", None)
+
+
+def _thought(response: ModelResponse, *, placeholder: bool) -> dict[str, Any]:
+    """Thought in the words of the chat API; what is signed or encrypted goes back to where it came from only."""
+    thought: dict[str, Any] = {}
+    if response.reasoning or placeholder:
+        thought["reasoning_content"] = response.reasoning
+    parts = [part for choice in response.choices[:1] for part in choice.parts if part.type == "reasoning"]
+    if response.api == "chat" and any(part.signature or part.encrypted for part in parts):
+        thought["reasoning_details"] = [detail for part in parts for detail in _details(part)]
+    return thought
+
+
+def _details(part: ReasoningPart) -> list[dict[str, Any]]:
+    details: list[dict[str, Any]] = []
+    if part.text or part.signature:
+        signature = {"signature": part.signature} if part.signature else {}
+        details.append({"type": "reasoning.text", "text": part.text, **signature})
+    if part.encrypted:
+        details.append({"type": "reasoning.encrypted", "data": part.encrypted})
+    return details
+
+
+def response_items(response: ModelResponse, *, keep_ids: bool = True) -> list[dict[str, Any]]:
+    """The items of choice 0 in their order, ready to be put into the next `input`.
+
+    Args:
+        response: what was answered.
+        keep_ids: keep the ids of the source, for a vendor that stores its answers. Thought and what follows it keep
+            them together or not at all: where the source left one open, all are stripped.
+    """
+    encoder = ResponsesEncoder(reasoning="text", make_id=lambda prefix: _MADE_UP + prefix)
+    for event in replay(response):
+        encoder.feed(event)
+    items = [item for item in encoder.response["output"] if _is_carried(item)]
+    keep_ids = keep_ids and not any(item["id"].startswith(_MADE_UP) for item in items)
+    # what was compacted stands for all that came before it
+    carried = [unknown.data for unknown in response.unknown if unknown.name == "compaction"]
+    carried += [_carried(item, keep_ids=keep_ids) for item in items]
+    carried = [item for item in carried if _says_anything(item)]
+    while carried and carried[-1]["type"] == "reasoning":
+        carried.pop()  # thought that nothing follows is refused
+    return carried
+
+
+def _is_carried(item: dict[str, Any]) -> bool:
+    if item["type"] == "image_generation_call" and item["id"].startswith(_MADE_UP):
+        return False  # an image that no call of this API made
+    return item["type"] in ("message", "reasoning") or item["status"] != "incomplete"
+
+
+def _carried(item: dict[str, Any], *, keep_ids: bool) -> dict[str, Any]:
+    """An item as input: log probabilities are of no use there."""
+    left_out = {"id", "status"} if item["type"] in _STRIPPED and not keep_ids else set[str]()
+    carried = {key: value for key, value in item.items() if key not in left_out}
+    if item["type"] == "message":
+        carried["content"] = [
+            {key: value for key, value in part.items() if key != "logprobs"} for part in item["content"]
+        ]
+    return carried
+
+
+def _says_anything(item: dict[str, Any]) -> bool:
+    """Whether an item holds more than its name: an id alone is enough where the vendor keeps what it stands for."""
+    if item["type"] == "message":
+        return any(part.get("text") or part.get("refusal") for part in item["content"])
+    if item["type"] == "reasoning":
+        return any(item.get(key) for key in ("id", "summary", "content", "encrypted_content"))
+    return True
+
+
+def tool_result(
+    call: ToolCallPart | ToolCallEnd, output: Any, api: Literal["chat", "responses"] = "chat"
+) -> dict[str, Any]:
+    """The answer to a tool call: a message of the chat API, or an input item of the Responses API.
+
+    Args:
+        call: the call, of a response or of its `ToolCallEnd`.
+        output: text, a list of content parts, or any JSON value, which is sent as text. For hosted tools: what their
+            result holds, or an object that has it as a member (`{"output": ..., "status": "failed"}`).
+        api: which API the next request goes to.
+
+    Raises:
+        ValueError: the call was cut or is still open, the vendor ran it, or it is of a hosted tool that is not known.
+    """
+    if call.kind == "server" or call.status in ("truncated", None):
+        reason = "was run by the vendor" if call.kind == "server" else f"is {call.status or 'still open'}"
+        raise ValueError(f"the call {call.name!r} ({call.call_id}) {reason}: there is nothing to answer")
+    if api == "chat":
+        return {"role": "tool", "tool_call_id": call.call_id, "content": _content(output)}
+    if call.kind == "builtin":
+        return _hosted_result(call, output)
+    item_type = "custom_tool_call_output" if call.kind == "custom" else "function_call_output"
+    return {"type": item_type, "call_id": call.call_id, "output": _content(output)}
+
+
+def _hosted_result(call: ToolCallPart | ToolCallEnd, output: Any) -> dict[str, Any]:
+    item_type = getattr(call, "item_type", None) or f"{call.name}_call"
+    if item_type not in _RESULTS:
+        raise ValueError(f"how to answer a call of type {item_type!r} is not known")
+    answer_type, id_name, result_name, besides = _RESULTS[item_type]
+    result = output if isinstance(output, Mapping) and result_name in output else {result_name: output}
+    return {"type": answer_type, id_name: call.call_id, **besides, **result}
+
+
+def _content(output: Any) -> str | list[Any]:
+    """Text or content parts as they are; anything else as JSON."""
+    if isinstance(output, str):
+        return output
+    if isinstance(output, Sequence) and output and all(isinstance(part, Mapping) and "type" in part for part in output):
+        return list(output)
+    return dumps(output)

@@ -72,7 +72,7 @@ def of_type(events: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
     return [event for event in events if event["type"] == f"response.{kind}"]
 
 
-# -- a chat vendor's tool call, as an agent that speaks Responses demands it --------------------------------------------
+# -- a chat vendor's tool call, as an agent that speaks Responses demands it ------------------------------------------
 
 THINKING_CALL = [frame(chat({"role": "assistant", "reasoning_content": "Look it up."})), *CHAT_CALL]
 
@@ -164,7 +164,7 @@ def test_a_cut_call_is_never_done() -> None:
     assert events[-1]["response"]["error"]["code"] == "stream_truncated"
 
 
-# -- and the converse ---------------------------------------------------------------------------------------------------
+# -- and the converse -------------------------------------------------------------------------------------------------
 
 
 def test_a_responses_tool_call_comes_as_one_head_and_bare_continuations() -> None:
@@ -176,7 +176,7 @@ def test_a_responses_tool_call_comes_as_one_head_and_bare_continuations() -> Non
     assert head["function"] == {"name": scenario["expect"]["tool_calls"][0]["name"], "arguments": ""}
     assert all(entry.keys() == {"index", "function"} for entry in rest)
     arguments = "".join(entry["function"]["arguments"] for entry in rest)
-    assert json.loads(arguments) == json.loads(scenario["expect"]["tool_calls"][0]["arguments"])
+    assert json.loads(arguments) == scenario["expect"]["tool_calls"][0]["arguments"]
 
 
 def test_a_responses_stream_ends_as_a_chat_stream_ends() -> None:
@@ -200,7 +200,7 @@ def test_the_same_wire_comes_out_in_order() -> None:
     assert decode(frames)[-1].status == "completed"
 
 
-# -- the shell ----------------------------------------------------------------------------------------------------------
+# -- the shell --------------------------------------------------------------------------------------------------------
 
 
 def test_the_source_may_be_bytes_and_to_defaults_to_responses() -> None:

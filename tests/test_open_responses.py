@@ -69,7 +69,11 @@ def is_sayable(payload: dict[str, Any]) -> bool:
     items = [payload.get("item"), *(payload.get("response") or {}).get("output", ())]
     known = ("message", "reasoning", "function_call")
     hosted = any(item and item["type"] not in known for item in items)
-    return not hosted and "container_file_citation" not in json.dumps(payload) and not any(word in payload["type"] for word in UNKNOWN_TO_THE_SCHEMA)
+    return (
+        not hosted
+        and "container_file_citation" not in json.dumps(payload)
+        and not any(word in payload["type"] for word in UNKNOWN_TO_THE_SCHEMA)
+    )
 
 
 @pytest.mark.parametrize(("events", "options"), CASES)

@@ -65,7 +65,9 @@ def _names_the_reason(account: Account, expect: Expectation) -> bool:
     said = _spaced(account.error or "")
     choices = [expect, *(expect.get("choices") or {}).values()]
     reasons = [choice.get(field) for choice in choices for field in ("finish_reason", "raw_finish_reason")]
-    return expect["status"] == "incomplete" and any(_spaced(reason) in said for reason in reasons if reason)
+    return expect["status"] == "incomplete" and any(
+        _spaced(reason) in said for reason in reasons if reason and reason_of(reason) not in _WHOLE
+    )
 
 
 def _spaced(words: str) -> str:
@@ -132,7 +134,7 @@ def _call_problem(answer: Answer, expect: Expectation) -> str | None:
         match = next((given for given in left if _difference(given, call) is None), None)
         if match:
             left.remove(match)
-        elif whole and "status" in call:
+        elif whole and call.get("status"):
             return _nearest_difference(left, call)
     if unusable and any(_looks_runnable(given, unusable) for given in left):
         return "unusable call runnable"

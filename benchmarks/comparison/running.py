@@ -49,7 +49,7 @@ class ClientProcess:
         """Say which client, and where the server is; the process starts with the first request."""
         self._command = [sys.executable, "-m", "benchmarks.comparison.worker", api, client, url]
         self._process: subprocess.Popen[str] | None = None
-        self._log = tempfile.TemporaryFile("w+")
+        self._log = tempfile.TemporaryFile("w+")  # noqa: SIM115
 
     def __enter__(self) -> Self:
         return self

@@ -1,7 +1,7 @@
 """A process of its own for one client: `python -m benchmarks.comparison.worker API CLIENT URL`.
 
-It says "ready" once the client is loaded and has made a first request. Then each line on standard input is one request, and the account of it one
-line of JSON on standard output.
+It says "ready" once the client is loaded and has made a first request. Then each line on standard input is one
+request, and the account of it one line of JSON on standard output.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def account_of(read: Read) -> Account:
     account = Account()
     try:
         read(account)
-    except Exception as problem:
+    except Exception as problem:  # noqa: BLE001
         account.ended = "raised"
         account.error = f"{type(problem).__name__}: {problem}"
     return account

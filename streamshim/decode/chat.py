@@ -24,12 +24,12 @@ _CHOICE_EXTRAS = frozenset(
 )
 _CHOICE_METADATA = ("content_filter_results", "content_filter_result", "moderation_hit_type")
 _CHUNK_METADATA = (
-    *("service_tier", "moderation", "prompt_filter_results", "prompt_annotations", "provider_metadata", "bot_usage"),
+    *("moderation", "prompt_filter_results", "prompt_annotations", "provider_metadata", "bot_usage"),
     *("timings", "time_info", "latency_checkpoint", "copilot_confirmation", "copilot_references", "copilot_errors"),
 )
 _MAX_SHAPES = 64
 """Different sets of members that the chunks of one stream may have and still be known by sight."""
-_BESIDE_CHOICES = frozenset((*_CHUNK_METADATA, *CITATION_LISTS, "x_groq", "base_resp", "usage", "error"))
+_BESIDE_CHOICES = frozenset((*_CHUNK_METADATA, *CITATION_LISTS, "x_groq", "base_resp", "error"))
 
 
 class ChatWire:
@@ -45,12 +45,10 @@ class ChatWire:
         self._ended = False
         self._last_beside: dict[str, Any] = {}
         """The last value of each member beside `choices`."""
-        self._sources: list[Citation] = []
+        self._service_tier: Any = None
         self._deltas = DeltaReader(state)
         self._text = state.parts.text
         self._unidentified = True
-        self._keys: tuple[str, ...] = ()
-        self._beside: tuple[str, ...] = ()
         self._delta_shapes: dict[tuple[str, ...], tuple[str, ...]] = {}
         state.parts.exclusive = True
 
@@ -89,17 +87,14 @@ class ChatWire:
                     self._text(part, content)
                 elif content or not self._plain_delta(choice, raw, delta):
                     self._any_choice(raw)
-        keys = tuple(payload)
-        if keys != self._keys:
-            self._learn_shape(keys)
-        for key in self._beside:
-            value = payload[key]
-            if value and value != self._last_beside.get(key):
-                self._last_beside[key] = value
-                self._beside_choices(key, value)
-        if self._sources:
-            self._state.cite(self._sources)
-            self._sources = []
+        if usage := payload.get("usage"):
+            self._state.see_usage(usage)
+        tier = payload.get("service_tier")
+        if tier is not None and tier != self._service_tier:
+            self._service_tier = tier
+            self._state.metadata({"service_tier": tier})
+        if not _BESIDE_CHOICES.isdisjoint(payload):
+            self._beside_choices(payload)
 
     def _odd_choices(self, choices: Any) -> None:
         """Choices behind `[DONE]`, or none, or no list."""
@@ -108,21 +103,23 @@ class ChatWire:
         elif choices:
             self._state.repair("choices-shape", f"`choices` is {_kind(choices)}, not a list")
 
-    def _learn_shape(self, keys: tuple[str, ...]) -> None:
-        """Chunks have other members than the last one had: which of them are worth a look?"""
-        self._keys = keys
-        self._beside = tuple(key for key in keys if key in _BESIDE_CHOICES)
-
-    def _beside_choices(self, key: str, value: Any) -> None:
+    def _beside_choices(self, payload: dict[str, Any]) -> None:
         """What a chunk says beside its choices, told once as long as it does not change."""
-        if key == "usage":
-            self._state.see_usage(value)
-        elif key == "error":
+        sources: list[Citation] = []
+        for key, value in payload.items():
+            if not value or key not in _BESIDE_CHOICES or value == self._last_beside.get(key):
+                continue
+            self._last_beside[key] = value
+            if key in CITATION_LISTS:
+                sources += read_citations({key: value}, self._open_text(), 0)
+            else:
+                self._fact(key, value)
+        if sources:
+            self._state.cite(sources)
+
+    def _fact(self, key: str, value: Any) -> None:
+        if key == "error":
             self._error(value)
-        elif key in CITATION_LISTS:
-            prose = self._state.parts.prose(0)
-            part = prose.number if prose is not None and prose.kind == "text" else None
-            self._sources.extend(read_citations({key: value}, part, 0))
         elif key == "x_groq" and isinstance(value, dict):
             self._state.see_usage(value.get("usage"))
             if error := value.get("error"):
@@ -132,6 +129,11 @@ class ChatWire:
                 self._error({"base_resp": value})
         else:
             self._state.metadata({key: value})
+
+    def _open_text(self) -> int | None:
+        """The number of the text part that is open in choice 0."""
+        prose = self._state.parts.prose(0)
+        return prose.number if prose is not None and prose.kind == "text" else None
 
     def _plain_delta(self, choice: Choice, raw: dict[str, Any], delta: dict[str, Any]) -> bool:
         """More thought or more arguments and nothing else; False where anything needs a decision."""

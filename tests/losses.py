@@ -198,7 +198,9 @@ def on_chat(events: list[Event]) -> dict[str, Any]:
         "error": (error.code, error.message, error.type, error.param) if error else None,
         "usage": counts(response, cache_write=False),
         # one that is known after the last chunk has no place when the stream ends badly
-        "service_tier": response.metadata.get("service_tier") if status not in ("failed", "truncated") else None,
+        "service_tier": response.metadata.get("service_tier") or None
+        if status not in ("failed", "truncated")
+        else None,
         "choices": {choice.index: choice_on_chat(choice, status) for choice in choices},
     }
 

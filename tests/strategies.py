@@ -99,6 +99,9 @@ chunks = objects(
         "model": st.just("m-1"),
         "usage": st.just({"prompt_tokens": 1, "completion_tokens": 2, "total_tokens": 3}),
         "error": st.one_of(st.none(), st.just({"message": "boom"})),
+        "type": st.sampled_from(["response.output_text.delta", "error", "chunk"]),
+        "code": st.just("overloaded"),
+        "message": texts,
         "citations": st.just(["https://e.x"]),
     },
 )
@@ -183,8 +186,8 @@ def framed(draw: st.DrawFn, payloads: st.SearchStrategy[Any]) -> bytes:
         body = "[" + ",\n".join(map(_text, values)) + "]"
     else:
         end = {"single": "\n"}.get(form, "\n\n")
-        name = "event: message\n" if form == "events" else ""
-        body = "".join(f"{name}data: {_text(value)}{end}" for value in values)
+        names = ["event: message\n", "event: error\n", "event: response.created\n", ""] if form == "events" else [""]
+        body = "".join(f"{draw(st.sampled_from(names))}data: {_text(value)}{end}" for value in values)
     body += draw(st.sampled_from(["", "data: [DONE]\n\n", "[DONE]", ": ping\n\n", "error: {}\n"]))
     data = body.encode("utf-8", "surrogatepass")
     if draw(st.booleans()):

@@ -204,6 +204,13 @@ def test_architecture_sends_nobody_to_a_file_that_does_not_exist() -> None:
     assert named <= known
 
 
+def test_names_in_the_table_of_changes_are_found_in_the_files_named_beside_them() -> None:
+    for _, places in rows(DOCS / "architecture.md", "a vendor was seen to …", "look here"):
+        files = [name for name in code_in(places) if name.endswith(".py")]
+        source = "".join((ROOT / "streamshim" / name).read_text(encoding="utf-8") for name in files)
+        assert [name for name in code_in(places) if name not in files and name not in source] == []
+
+
 # -- quirks and vendors -----------------------------------------------------------------------------------------------
 
 

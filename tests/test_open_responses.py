@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from streamshim import StreamStart
 from streamshim.encode import ResponsesEncoder
 from tests.reading import decode
 from tests.test_encode_goldens import FOLDER, encoded
@@ -94,9 +95,7 @@ def test_every_event_of_a_scenario_fits_the_schema(name: str) -> None:
 def test_the_schema_refuses_what_is_not_said_in_full() -> None:
     """The check itself can fail: a response object without all of its members does not pass."""
     encoder = ResponsesEncoder()
-    created, _ = encoder.feed(
-        event_of({"type": "stream_start", "api": None, "response_id": "r", "model": None, "created_at": 1})
-    )
+    created, _ = encoder.feed(StreamStart("chat", "resp_1", "m-1", 1))
     payload = payloads([created.decode()])[0]
     del payload["response"]["truncation"]
     assert complaints(payload)

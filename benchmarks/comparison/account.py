@@ -72,9 +72,9 @@ class Account(Answer):
         return cls(**{**value, **_calls(value), "final": Answer(**{**final, **_calls(final)}) if final else None})
 
 
-def as_text(arguments: Any) -> str:
-    """Arguments as JSON text, whichever of text, an object and nothing the client gives."""
-    return arguments if isinstance(arguments, str) else json.dumps(arguments or {})
+def as_text(value: Any) -> str:
+    """Text as it is; an object in the place of text as JSON; nothing as an empty object."""
+    return value if isinstance(value, str) else json.dumps(value or {})
 
 
 def _calls(value: dict[str, Any]) -> dict[str, list[Call]]:

@@ -38,14 +38,14 @@ def openai_helper(url: str) -> Read:
     def read(account: Account) -> None:
         with client.chat.completions.stream(model=MODEL, messages=MESSAGES) as stream:
             for event in stream:
-                if event.type == "content.delta":
-                    account.text += event.delta
+                if event.type == "chunk" and event.snapshot.choices:
+                    account.text = as_text(event.snapshot.choices[0].message.content or "")
             choice = stream.get_final_completion().choices[0]
         account.finish = choice.finish_reason
         account.tool_calls = [_call(call.function, call.id) for call in choice.message.tool_calls or []]
         if choice.message.function_call:
             account.tool_calls.append(_call(choice.message.function_call, None))
-        account.final = Answer(choice.message.content or "", None, account.tool_calls)
+        account.final = Answer(as_text(choice.message.content or ""), None, account.tool_calls)
 
     return read
 

@@ -19,7 +19,9 @@ _TERMINAL = ("response.completed", "response.incomplete", "response.failed", "re
 
 
 def read_event(event: Any, account: Account) -> None:
-    """Take what an event of the Responses API says."""
+    """Take what an event of the Responses API says; what comes after the terminal event is not read."""
+    if account.finish:
+        return
     if event.type == "response.output_text.delta":
         account.text += event.delta or ""
     elif event.type in _REASONING:

@@ -25,7 +25,7 @@ def add_decoder_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--tool-markup", action="store_true", help="read tool calls that leaked into the text")
     group.add_argument("--trust-eof", action="store_true", help="the end of the bytes is the end of the answer")
-    group.add_argument("--strict", action="store_true", help="report grave repairs as errors")
+    group.add_argument("--strict", action="store_true", help="report every repair as an error")
     group.add_argument("--repairs", action="store_true", help="show each repair where it was made")
     group.add_argument("--raw", action="store_true", help="show the frames behind the events")
 

@@ -85,6 +85,8 @@ class StreamDecoder:
         self._responses: ResponsesWire | None = None
         self._done_seen = False
         self._closing = False
+        self._cut = False
+        """The body ended inside a frame or a document."""
         self._document_cut = False
         self._unused: list[bytes] = []
         self._straight: tuple[Reader | None, Mapping[str, Reader]] = (None, {})
@@ -126,7 +128,8 @@ class StreamDecoder:
             return []
         repairs = self._state.repairs
         chunk, delta_handlers = self._straight
-        for frame in self._framer.feed(bytes(data)):
+        framer = self._framer
+        for frame in framer.feed(bytes(data)):
             try:
                 payload = loads(frame)
             except ValueError:  # a notice as well: it is no JSON
@@ -136,7 +139,7 @@ class StreamDecoder:
                 if read is None:
                     name = payload.get("type")
                     read = delta_handlers.get(name) if isinstance(name, str) else None
-                elif "choices" not in payload:
+                elif "choices" not in payload or framer.event is not None:
                     read = None
                 if read is not None:
                     repairs.frame += 1
@@ -148,7 +151,7 @@ class StreamDecoder:
             self._frame(frame)
             chunk, delta_handlers = self._straight
             if self.end is not None:
-                self._unused.append(self._framer.unread())
+                self._unused.append(framer.unread())
                 break
         return self._taken()
 
@@ -232,6 +235,7 @@ class StreamDecoder:
             self._state.error(read_error(text))
             return
         if self._closing:
+            self._cut = True
             self._state.repair("half-frame", "the body ends inside a frame")
             return
         self._state.repair("unreadable-frame", f"a frame is not JSON: {text[:60]!r}")
@@ -339,7 +343,7 @@ class StreamDecoder:
         """The body is over: a JSON document that was cut is shown as far as it is whole; prose is an error."""
         framer, state = self._framer, self._state
         if framer.cut_document.strip():
-            self._document_cut = True
+            self._cut = self._document_cut = True
             state.repair("half-frame", "the body ends inside a JSON document")
             if state.repairs.frame == 0 and isinstance(whole := rescue(framer.cut_document), dict):
                 self._payload(whole, None)
@@ -387,7 +391,7 @@ class StreamDecoder:
     def _status(self, error: BaseException | None, *, cancelled: bool) -> EndStatus:
         state = self._state
         if self._chat is not None:
-            trusted = self._trust_eof and self._closing and error is None and not self._document_cut
+            trusted = self._trust_eof and self._closing and error is None and not self._cut
             status = self._chat.status(cancelled=cancelled, trusted=trusted)
             return "truncated" if self._document_cut and status == "completed" else status
         if self._responses is not None and self._responses.status is not None:

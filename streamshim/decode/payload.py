@@ -22,13 +22,13 @@ def unwrap(payload: dict[str, Any]) -> dict[str, Any]:
 
 def wire_of(payload: dict[str, Any], event: str | None) -> tuple[Wire, str]:
     """The wire of a payload, and the name of what it is; `event` is the SSE event name."""
+    if "choices" in payload:
+        return "chat", ""
     name = payload.get("type")
     if not isinstance(name, str) or not name:
         name = ""
     if name.startswith("response."):
         return "responses", name
-    if "choices" in payload:
-        return "chat", ""
     if not name and event is not None and event.startswith("response."):
         return "responses", event
     kind = payload.get("object")

@@ -58,9 +58,9 @@ class ProseItem(Item):
         self.phase = phase
         self.open_parts = 0
 
-    def fits(self, item_type: str, id: str | None, phase: str | None) -> bool:
+    def fits(self, item_type: str, id: str | None) -> bool:
         """Whether a part of such an item can go on in this one."""
-        return self.shown["type"] == item_type and self.phase == phase and id in (None, "", self.asked_id)
+        return self.shown["type"] == item_type and id in (None, "", self.asked_id)
 
 
 class Output:
@@ -82,11 +82,6 @@ class Output:
         self._number += 1
         self._frames.append(frame(payload, name if self._event_lines else None))
 
-    @property
-    def pending_phase(self) -> str | None:
-        """The phase of the message that may go on."""
-        return self._pending.phase if self._pending is not None else None
-
     # -- items --------------------------------------------------------------------------------------------------------
 
     def announce(self, item_type: str, id: str | None, **members: Any) -> Item:
@@ -96,10 +91,12 @@ class Output:
         self._add(item)
         return item
 
-    def prose(self, item_type: str, id: str | None, phase: str | None = None, /, **members: Any) -> ProseItem:
+    def prose(
+        self, item_type: str, id: str | None, phase: str | None = None, /, *, any_phase: bool = False, **members: Any
+    ) -> ProseItem:
         """The pending item, if a part of this kind fits in, else a new one."""
         pending = self._pending
-        if pending is not None and pending.fits(item_type, id, phase):
+        if pending is not None and pending.fits(item_type, id) and (any_phase or pending.phase == phase):
             return pending
         self._let_go()
         shown = {"id": self._free_id(item_type, id), "type": item_type, "status": "in_progress", **members}

@@ -154,11 +154,15 @@ class Prose:
 
     def text(self, start: TextStart) -> ProsePart:
         """A piece of the answer."""
-        return self._message_part(start.id, start.phase, TEXT)
+        phase = start.phase or None
+        labels: dict[str, Any] = {"phase": phase} if phase else {}
+        item = self._output.prose("message", start.id, phase, role="assistant", content=[], **labels)
+        return ProsePart(self._output, item, TEXT)
 
     def refusal(self, start: RefusalStart) -> ProsePart:
         """A refusal; it goes into the message that is open, whatever its phase."""
-        return self._message_part(start.id, self._output.pending_phase, self._refusal)
+        item = self._output.prose("message", start.id, any_phase=True, role="assistant", content=[])
+        return ProsePart(self._output, item, self._refusal)
 
     def reasoning(self, start: ReasoningStart) -> ProsePart | SilentThought:
         """A thought."""
@@ -166,10 +170,4 @@ class Prose:
         if start.kind == "encrypted" or self._reasoning == "none":
             return SilentThought(item, self._drop)
         spelling = SUMMARY if start.kind == "summary" else THOUGHT[self._reasoning]
-        return ProsePart(self._output, item, spelling)
-
-    def _message_part(self, id: str | None, phase: str | None, spelling: Spelling) -> ProsePart:
-        phase = phase or None
-        labels = {"phase": phase} if phase else {}
-        item = self._output.prose("message", id, phase, role="assistant", content=[], **labels)
         return ProsePart(self._output, item, spelling)

@@ -1,0 +1,123 @@
+"""The decoder's own promises, beyond what wires say: identity, evidence, what is left unread."""
+
+from __future__ import annotations
+
+import pytest
+
+from streamshim import ErrorReport, RawFrame, StreamDecoder, StreamEnd, StreamStart, TextDelta, UsageReport
+from streamshim.events import Event
+from tests.reading import decode
+
+
+def end_of(events: list[Event]) -> StreamEnd:
+    end = events[-1]
+    assert isinstance(end, StreamEnd)
+    return end
+
+
+def text_of(events: list[Event]) -> str:
+    return "".join(event.delta for event in events if isinstance(event, TextDelta))
+
+
+CHUNK = b'data: {"id":"c","model":"m","choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":null}]}\n\n'
+COMPLETED = b'data: {"type":"response.completed","response":{"id":"r","status":"completed","output":[]}}\n\n'
+
+
+def test_start_waits_for_an_id_or_a_model_and_brings_what_was_held() -> None:
+    decoder = StreamDecoder(raw=True)
+    assert decoder.feed(b'data: {"choices":[]}\n\n' * 15) == []
+    first, *rest = decoder.feed(b'data: {"id":"c","model":"m","choices":[]}\n\n')
+    assert first == StreamStart("chat", "c", "m", None)
+    assert [event.type for event in rest] == ["raw_frame"] * 16
+
+
+def test_start_waits_for_sixteen_frames_at_most() -> None:
+    decoder = StreamDecoder()
+    assert decoder.feed(b'data: {"choices":[]}\n\n' * 15) == []
+    assert decoder.feed(b'data: {"choices":[]}\n\n') == [StreamStart("chat", None, None, None)]
+
+
+def test_an_id_that_comes_later_is_in_the_end() -> None:
+    body = b'data: {"choices":[{"delta":{"content":"Hi"}}]}\n\ndata: {"id":"late","model":"m","choices":[]}\n\n'
+    events = decode([body])
+    assert events[0] == StreamStart("chat", None, None, None)
+    assert (end_of(events).response_id, end_of(events).model) == ("late", "m")
+
+
+def test_usage_can_be_asked_for_while_the_stream_runs() -> None:
+    decoder = StreamDecoder()
+    decoder.feed(b'data: {"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":1,"total_tokens":null}}\n\n')
+    assert decoder.usage is not None
+    assert (decoder.usage.input_tokens, decoder.usage.total_tokens) == (3, None)
+    decoder.feed(b'data: {"choices":[],"usage":{"prompt_tokens":null,"completion_tokens":5,"total_tokens":8}}\n\n')
+    (report,) = (event for event in decoder.close() if isinstance(event, UsageReport))
+    assert (report.usage.input_tokens, report.usage.output_tokens, report.usage.total_tokens) == (3, 5, 8)
+
+
+@pytest.mark.parametrize("cut", [1, 7, 10_000])
+def test_terminal_event_ends_the_stream_and_leaves_the_rest_unread(cut: int) -> None:
+    rest = b'data: [DONE]\n\nevent: x\ndata: {"type":"response.created"}\n\nhalf'
+    body = COMPLETED + rest
+    decoder = StreamDecoder()
+    events = [event for i in range(0, len(body), cut) for event in decoder.feed(body[i : i + cut])]
+    assert end_of(events).status == "completed"
+    assert decoder.end is events[-1]
+    assert decoder.unused_data == rest
+    assert (end_of(events).evidence.terminal_event_seen, end_of(events).evidence.clean_eof) == (True, False)
+    assert decoder.close() == []
+
+
+def test_evidence_tells_how_a_chat_stream_ended() -> None:
+    whole = end_of(decode([CHUNK, b"data: [DONE]\n\n"])).evidence
+    assert (whole.done_seen, whole.clean_eof, whole.finish_reason_seen, whole.open_parts) == (True, True, False, 0)
+    broken = end_of(decode([CHUNK], broken=True)).evidence
+    assert (broken.done_seen, broken.clean_eof, broken.open_parts) == (False, False, 1)
+
+
+@pytest.mark.parametrize(
+    ("tail", "status"), [(b"", "completed"), (b'data: {"choices":[{"del', "truncated"), (b'{"choices":[', "truncated")]
+)
+def test_trusted_end_is_enough_unless_it_cuts_a_frame(tail: bytes, status: str) -> None:
+    assert end_of(decode([CHUNK, tail], trust_eof=True)).status == status
+    assert end_of(decode([CHUNK, tail])).status == "truncated"
+
+
+@pytest.mark.parametrize("raw", [False, True])
+def test_named_error_beside_choices_is_an_error_wherever_it_comes(raw: bool) -> None:
+    named = b'event: error\ndata: {"choices":[],"code":"overloaded","message":"busy"}\n\n'
+    events = decode([CHUNK, named, b"data: [DONE]\n\n"], raw=raw)
+    (report,) = (event for event in events if isinstance(event, ErrorReport))
+    assert (report.error.code, report.error.message, end_of(events).status) == ("overloaded", "busy", "failed")
+
+
+@pytest.mark.parametrize("raw", [False, True])
+def test_choices_are_chat_whatever_type_stands_beside_them(raw: bool) -> None:
+    odd = b'data: {"type":"response.foo","choices":[{"index":0,"delta":{"content":" you"}}]}\n\n'
+    assert text_of(decode([CHUNK, odd, b"data: [DONE]\n\n"], raw=raw)) == "Hi you"
+
+
+def test_raw_frame_stands_before_the_events_of_its_frame() -> None:
+    events = decode([b"event: message\n" + CHUNK], raw=True)
+    assert [event.type for event in events[:4]] == ["stream_start", "raw_frame", "text_start", "text_delta"]
+    assert isinstance(events[1], RawFrame)
+    assert (events[1].event, events[1].data) == ("message", CHUNK.decode()[6:-2])
+
+
+def test_transport_error_after_the_finish_word_changes_nothing() -> None:
+    finish = b'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n'
+    events = decode([CHUNK, finish], broken=True)
+    assert (end_of(events).status, end_of(events).evidence.clean_eof) == ("completed", False)
+    assert not any(isinstance(event, ErrorReport) for event in events)
+
+
+def test_reader_who_leaves_gets_what_came_and_an_end() -> None:
+    decoder = StreamDecoder()
+    events = decoder.feed(CHUNK) + decoder.cancel()
+    assert (text_of(events), end_of(events).status) == ("Hi", "cancelled")
+    assert decoder.feed(CHUNK) == decoder.cancel() == decoder.close() == []
+
+
+@pytest.mark.parametrize("option", ["Auto", "", None])
+def test_unknown_tag_mode_is_refused(option: str) -> None:
+    with pytest.raises(ValueError, match="reasoning_tags"):
+        StreamDecoder(reasoning_tags=option)  # type: ignore[arg-type]

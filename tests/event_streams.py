@@ -59,7 +59,8 @@ class _Draft:
         self.events.append(e.ReasoningEnd("".join(words), part, 0, kind, None, encrypted))
 
     def call(self) -> None:
-        part, kind = self.next_part(), self.draw(st.sampled_from(["function", "function", "custom"]))
+        part = self.next_part()
+        kind: Any = self.draw(st.sampled_from(["function", "function", "custom"]))
         arguments = self.draw(st.sampled_from([*_WHOLE, *_HALF, ""]))
         edge = self.draw(st.integers(0, len(arguments)))
         pieces = [piece for piece in (arguments[:edge], arguments[edge:]) if piece]

@@ -59,7 +59,7 @@ def mismatch(expected: Any, actual: Any, where: str = "") -> str | None:
     else:
         same = expected == actual and type(expected) is type(actual)
         return None if same else f"{where}: {actual!r}, not {expected!r}"
-    return next((found for key, *pair in pairs if (found := mismatch(*pair, f"{where}.{key}"))), None)
+    return next((found for key, one, other in pairs if (found := mismatch(one, other, f"{where}.{key}"))), None)
 
 
 @pytest.mark.parametrize(("wire", "events", "options", "frames"), cases())

@@ -103,7 +103,8 @@ def test_the_schema_refuses_what_is_not_said_in_full() -> None:
 
 @pytest.mark.parametrize(("events", "options"), [case for case in CASES if "12_" not in str(case.id)])
 def test_state_machine_accepts_the_order_of_a_golden(events: list[dict[str, Any]], options: dict[str, Any]) -> None:
-    from openresponses.streaming import StreamingEventAdapter, StreamState
+    from openresponses.streaming import StreamState
+    from openresponses.types.protocol import StreamingEventAdapter
 
     state = StreamState()
     for payload in payloads(encoded("responses", events, **options)):

@@ -158,10 +158,11 @@ def _difference(given: Call, wanted: Expectation) -> str | None:
 
 def _same_arguments(given: str, wanted: Expectation) -> bool:
     if "arguments" in wanted:
-        return _parsed(given or "{}") == wanted["arguments"]
+        return bool(_parsed(given or "{}") == wanted["arguments"])
     if "arguments_text" in wanted:
         text = wanted["arguments_text"]
-        return _plain(given) == _plain(text) or _parsed(given or "{}") == _parsed(text or "{}") is not None
+        parsed = _parsed(given or "{}")
+        return _plain(given) == _plain(text) or (parsed is not None and parsed == _parsed(text or "{}"))
     return True
 
 

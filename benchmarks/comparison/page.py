@@ -54,6 +54,8 @@ Not judged, or taken as right:
   was stopped by a limit; the text before it need only be a beginning of the right one;
 - usage, citations, media, metadata, further choices and tools that the vendor runs.
 """
+_FAMILIES = "Scenarios read right, of all in the family."
+_SEEN = "Scenarios that at least one client reads wrong. An empty cell is a right answer."
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +94,8 @@ def render(results: Sequence[Result], versions: Mapping[str, str], seconds: int)
     for api in apis:
         own = [result for result in results if result.api == api]
         sections += [
-            f"## {_TITLES[api]}: by family\n\nScenarios read right, of all in the family.\n\n{_families(own)}",
-            f"## {_TITLES[api]}: what was seen\n\n"
-            f"Scenarios that at least one client reads wrong. An empty cell is a right answer.\n\n{_wrong(own)}",
+            f"## {_TITLES[api]}: by family\n\n{_FAMILIES}\n\n{_families(own)}",
+            f"## {_TITLES[api]}: what was seen\n\n{_SEEN}\n\n{_wrong(own)}",
         ]
     return "\n".join(sections)
 

@@ -23,7 +23,7 @@ DELTA_MEMBERS = frozenset(
 )
 """Members of a delta that have a meaning, besides its content."""
 _METADATA = ("provider_metadata", "executed_tools")
-_REASONING = frozenset((*REASONING_KEYS, *OTHER_REASONING_KEYS, "provider_specific_fields"))
+_REASONING = frozenset((*REASONING_KEYS, *OTHER_REASONING_KEYS, "provider_specific_fields", "extra_content"))
 _CITATIONS = frozenset(CITATION_LISTS)
 
 

@@ -54,6 +54,7 @@ def read_thought(delta: dict[str, Any]) -> Thought:
             thought.encrypted.append(value)
     if isinstance(value := delta.get("reasoning_signature"), str) and value:
         thought.signature = value
+    thought.signature = thought.signature or signature_in(delta)
     steps = delta.get("reasoning_steps")
     if isinstance(steps, list):
         thought.steps = [text for step in steps if (text := text_of(step))]
@@ -86,6 +87,16 @@ def _read_source(thought: Thought, key: str, value: Any) -> None:
         identity = entries[0].get("id"), entries[0].get("index")
         if all(isinstance(member, str | int) for member in identity):
             thought.entry = identity
+
+
+def signature_in(holder: dict[str, Any]) -> str | None:
+    """A `thought_signature` of a delta or a tool call, whichever vendor's drawer it lies in."""
+    for drawer in ("extra_content", "provider_specific_fields", "function"):
+        inner = holder.get(drawer)
+        for place in (inner, *inner.values()) if isinstance(inner, dict) else ():
+            if isinstance(place, dict) and isinstance(found := place.get("thought_signature"), str) and found:
+                return found
+    return None
 
 
 def _encrypted(entry: dict[str, Any]) -> str | None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..events import ToolKind
 from ..json_codec import clean, dumps, loads
+from .reasoning_fields import signature_in
 from .stream_state import StreamState
 from .tool_calls import Call, is_object
 
@@ -117,7 +118,7 @@ class ToolCallRouter:
             call.call_id = clean(raw_id)
             self._by_id.setdefault(raw_id, call)
         self._name(call, name, arguments)
-        if signature := _signature(entry):
+        if signature := signature_in(entry):
             call.signature = signature
         if arguments:
             call.add(arguments)
@@ -226,16 +227,3 @@ def _body(entry: dict[str, Any]) -> tuple[dict[str, Any], ToolKind]:
     if isinstance(function, dict):
         return function, "function"
     return (entry, "function") if "arguments" in entry or "name" in entry else ({}, "function")
-
-
-def _signature(entry: dict[str, Any]) -> str | None:
-    """A thought signature that belongs to this call, whichever vendor's drawer it lies in."""
-    for drawer in ("extra_content", "provider_specific_fields", "function"):
-        inner = entry.get(drawer)
-        if isinstance(inner, dict):
-            if found := usable(inner.get("thought_signature")):
-                return found
-            for deeper in inner.values():
-                if isinstance(deeper, dict) and (found := usable(deeper.get("thought_signature"))):
-                    return found
-    return None

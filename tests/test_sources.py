@@ -64,6 +64,20 @@ def test_bytes_in_memory_are_read_through_both_doors(data: object) -> None:
     assert read_async(data) == [BODY]
 
 
+def test_a_response_whose_content_was_loaded_is_read_from_it_and_not_from_the_connection() -> None:
+    drained = Pooled()
+    drained.closed = True
+    assert read(ContentResponse(drained)) == [BODY]
+
+
+def test_a_file_that_can_also_be_streamed_otherwise_is_read_as_a_file() -> None:
+    class Blob(ReadOnlyFile):
+        def stream(self) -> None:
+            raise AssertionError("not a pool's response")
+
+    assert read(Blob()) == [BODY]
+
+
 def test_items_that_are_bytes_of_another_kind_become_bytes() -> None:
     assert read([bytearray(PIECES[0]), memoryview(PIECES[1])]) == PIECES
 
@@ -153,7 +167,7 @@ async def _pieces(source: AsyncSource) -> AsyncIterator[bytes]:
 
 
 def test_an_async_pooled_response_is_streamed_as_it_comes() -> None:
-    class AsyncPooled:
+    class LinewisePooled:
         async def stream(self, amt: int) -> AsyncIterator[bytes]:
             assert amt == -1, "any other size is waited for"
             for piece in PIECES:
@@ -162,7 +176,7 @@ def test_an_async_pooled_response_is_streamed_as_it_comes() -> None:
         def __aiter__(self) -> AsyncIterator[bytes]:
             raise AssertionError("iterates by lines")
 
-    assert read_async(AsyncPooled()) == PIECES
+    assert read_async(LinewisePooled()) == PIECES
 
 
 @pytest.mark.parametrize(
@@ -321,9 +335,37 @@ def test_a_coroutine_that_was_not_awaited_is_refused() -> None:
     coroutine.close()
 
 
+class AsyncContentResponse:
+    async def iter_content(self, chunk_size: int | None = None) -> None:
+        raise AssertionError("never awaited here")
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return agenerate()
+
+
+class AsyncPooled:
+    async def read1(self, amt: int = -1) -> None:
+        raise AssertionError("never awaited here")
+
+    async def stream(self, amt: int) -> AsyncIterator[bytes]:
+        for piece in PIECES:
+            yield piece
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return agenerate()
+
+
 @pytest.mark.parametrize(
     "source",
-    [agenerate(), AsyncBody(), BytesResponse(AsyncBody()), Reader(), ReaderResponse(Reader())],
+    [
+        AsyncContentResponse(),
+        AsyncPooled(),
+        agenerate(),
+        AsyncBody(),
+        BytesResponse(AsyncBody()),
+        Reader(),
+        ReaderResponse(Reader()),
+    ],
     ids=lambda source: type(source).__name__,
 )
 def test_an_async_source_is_refused_by_the_sync_door(source: object) -> None:

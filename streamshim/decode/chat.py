@@ -90,7 +90,7 @@ class ChatWire:
         if usage := payload.get("usage"):
             self._state.see_usage(usage)
         tier = payload.get("service_tier")
-        if tier is not None and tier != self._service_tier:
+        if tier and tier != self._service_tier:
             self._service_tier = tier
             self._state.metadata({"service_tier": tier})
         if not _BESIDE_CHOICES.isdisjoint(payload):

@@ -245,7 +245,7 @@ class ResponsesWire:
         details = response.get("incomplete_details")
         reason = details.get("reason") if isinstance(details, dict) else None
         self._raw_reason = reason if isinstance(reason, str) and reason else self._word(response, status)
-        if status == "failed" or response.get("error"):
+        if status == "failed" or (response.get("error") and status != "cancelled"):
             self._failed(response)
             status = "truncated" if state.truncated_by_encoder else "failed"
         if state.has_failed:

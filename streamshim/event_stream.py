@@ -10,8 +10,9 @@ from operator import length_hint
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
 
 from .decode.decoder import StreamDecoder
-from .errors import ErrorInfo, SourceError, StreamFailedError, StreamTruncatedError
+from .errors import SourceError, StreamFailedError, StreamTruncatedError
 from .events import ErrorReport, Event, StreamEnd
+from .http_error import add_head
 from .pieces import Piece
 
 if TYPE_CHECKING:
@@ -26,9 +27,6 @@ ERROR_BODY_BYTES = 1024 * 1024
 
 KEPT_EVENTS = 16 * 1024
 """How many events wait for the collector at most: some megabytes. Few streams are so long; the others never load it."""
-
-RETRYABLE_STATUSES = frozenset((408, 409, 425, 429))
-"""Besides those from 500 on."""
 
 _UNCOLLECTED = frozenset(("text_delta", "reasoning_delta", "refusal_delta", "media_delta"))
 
@@ -61,7 +59,7 @@ class EventStreamBase:
         self._raises = errors == "raise"
         self._collects = options.get("collect", True)
         self._http_status = source.http_status
-        self._retry_after = source.retry_after
+        self._http_headers = source.http_headers
         self._error_body: bytearray | None = None
         if source.http_status is not None and source.http_status >= 400:
             self._error_body = bytearray()
@@ -168,7 +166,7 @@ class EventStreamBase:
             events = self._decoder.feed_payload({"error": {"message": message}}) + self._decoder.close()
         for event in events:
             if isinstance(event, ErrorReport):
-                _add_http_facts(event.error, status, self._retry_after)
+                add_head(event.error, status, self._http_headers)
         return events
 
     # -- the end ------------------------------------------------------------------------------------------------------
@@ -207,15 +205,6 @@ class EventStreamBase:
             raise StreamFailedError(message, error=error, response=response) from self._cause
         message = "the stream ended before the answer was whole" + (f": {error.message}" if error else "")
         raise StreamTruncatedError(message, error=error, response=response) from self._cause
-
-
-def _add_http_facts(error: ErrorInfo, status: int, retry_after: float | None) -> None:
-    """What the response's head says, where its body left it open."""
-    error.status = status
-    if error.retryable is None:
-        error.retryable = status in RETRYABLE_STATUSES or status >= 500
-    if error.retry_after is None:
-        error.retry_after = retry_after
 
 
 class Gap:

@@ -45,11 +45,11 @@ class _SourceFacts:
 
     def __init__(self, response: object) -> None:
         self.http_status = _http_status(response)
-        self.retry_after = _retry_after(response)
+        self.http_headers = _http_headers(response)
 
     def _share_facts(self, other: _SourceFacts) -> None:
         other.http_status = self.http_status
-        other.retry_after = self.retry_after
+        other.http_headers = self.http_headers
 
 
 class Source(_SourceFacts):
@@ -57,7 +57,7 @@ class Source(_SourceFacts):
 
     Attributes:
         http_status: the status of the HTTP response behind it, if there is one.
-        retry_after: the seconds of its `Retry-After` header.
+        http_headers: its headers.
     """
 
     def __init__(self, items: Iterable[object], *owners: object, response: object = None) -> None:
@@ -171,14 +171,9 @@ def _http_status(response: Any) -> int | None:
     return None
 
 
-def _retry_after(response: Any) -> float | None:
+def _http_headers(response: Any) -> dict[str, str]:
     headers: Any = getattr(response, "headers", None)
-    if not can(headers, "get"):
-        return None
-    try:
-        return float(headers.get("retry-after"))
-    except (TypeError, ValueError):
-        return None
+    return {str(name): str(value) for name, value in headers.items()} if can(headers, "items") else {}
 
 
 def can(thing: object, ability: str) -> bool:

@@ -413,15 +413,6 @@ def test_the_http_status_is_told_where_there_is_one(response: object, status: in
 
 
 @pytest.mark.parametrize(
-    ("value", "seconds"), [("3", 3.0), ("0.5", 0.5), ("Wed, 21 Oct 2026 07:28:00 GMT", None), (None, None)]
-)
-def test_retry_after_is_told_in_seconds(value: str | None, seconds: float | None) -> None:
-    response = BytesResponse(SyncBody())
-    response.headers = {"retry-after": value} if value else {}
-    assert open_source(response).retry_after == seconds
-
-
-@pytest.mark.parametrize(
     "source",
     [SdkStream(BytesResponse(SyncBody())), ContentResponse(None)],
     ids=lambda source: type(source).__name__,
@@ -533,14 +524,14 @@ def test_what_is_borrowed_asynchronously_can_be_closed_without_closing_the_whole
     assert asyncio.run(main()) == [b"a", b"b", b"c", b"d", None]
 
 
-def test_what_is_borrowed_knows_the_http_status() -> None:
+def test_what_is_borrowed_knows_the_head_of_the_http_response() -> None:
     response = BytesResponse(SyncBody())
     response.status_code, response.headers = 429, {"retry-after": "2"}
     borrowed = open_source(response).borrow()
-    assert (borrowed.http_status, borrowed.retry_after) == (429, 2.0)
+    assert (borrowed.http_status, borrowed.http_headers) == (429, {"retry-after": "2"})
     response.stream = AsyncBody()
     async_borrowed = open_async_source(response).borrow()
-    assert (async_borrowed.http_status, async_borrowed.retry_after) == (429, 2.0)
+    assert (async_borrowed.http_status, async_borrowed.http_headers) == (429, {"retry-after": "2"})
 
 
 def test_an_open_source_is_taken_as_it_is() -> None:

@@ -47,6 +47,16 @@ from .events import (
 )
 
 if TYPE_CHECKING:
+    from .convert import aconvert, convert
+    from .encode import (
+        ChatEncoder,
+        ResponsesEncoder,
+        aencode_chat,
+        aencode_responses,
+        encode_chat,
+        encode_responses,
+        tool_result,
+    )
     from .http_error import read_error
     from .response import Collector, ModelResponse, collect
     from .streams import (
@@ -63,6 +73,19 @@ if TYPE_CHECKING:
 _LAZY = {
     **dict.fromkeys(("Collector", "ModelResponse", "collect"), ".response"),
     "read_error": ".http_error",
+    **dict.fromkeys(("aconvert", "convert"), ".convert"),
+    **dict.fromkeys(
+        (
+            "ChatEncoder",
+            "ResponsesEncoder",
+            "aencode_chat",
+            "aencode_responses",
+            "encode_chat",
+            "encode_responses",
+            "tool_result",
+        ),
+        ".encode",
+    ),
     **dict.fromkeys(
         (
             "AsyncEventStream",
@@ -80,6 +103,7 @@ _LAZY = {
 
 __all__ = [
     "AsyncEventStream",
+    "ChatEncoder",
     "Citation",
     "Collector",
     "ErrorInfo",
@@ -101,6 +125,7 @@ __all__ = [
     "RefusalEnd",
     "RefusalStart",
     "Repair",
+    "ResponsesEncoder",
     "SourceError",
     "StreamDecoder",
     "StreamEnd",
@@ -119,14 +144,21 @@ __all__ = [
     "Unknown",
     "Usage",
     "UsageReport",
+    "aconvert",
+    "aencode_chat",
+    "aencode_responses",
     "aiter_responses",
     "aparse",
     "astream",
     "collect",
+    "convert",
+    "encode_chat",
+    "encode_responses",
     "iter_responses",
     "parse",
     "read_error",
     "stream",
+    "tool_result",
 ]
 
 

@@ -7,6 +7,7 @@ that are not UTF-8, a byte order mark, raw control characters in strings, a stra
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar, cast
@@ -80,7 +81,7 @@ def dumps(value: Any) -> str:
         return _encode(value).decode()
     except (TypeError, ValueError, RecursionError):
         try:
-            return clean(json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str))
+            return clean(json.dumps(_finite(value), ensure_ascii=False, separators=(",", ":"), default=str))
         except (ValueError, RecursionError):
             return "null"
 
@@ -121,6 +122,15 @@ def _is_not_utf8(data: bytes) -> bool:
     except UnicodeDecodeError:
         return True
     return False
+
+
+def _finite(value: Any) -> Any:
+    """The value with null for every number that JSON has no word for."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(inner) for key, inner in value.items()}
+    return [_finite(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
 def clean(text: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from streamshim import ErrorInfo, Event, Evidence, Usage, events
 
-_CLASSES: dict[str, Any] = {
+_CLASSES: dict[Any, Any] = {
     cls.__dataclass_fields__["type"].default: cls
     for cls in vars(events).values()
     if dataclasses.is_dataclass(cls) and "type" in cls.__dataclass_fields__

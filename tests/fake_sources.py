@@ -119,14 +119,15 @@ class ContentResponse:
 class Reader:
     """As aiohttp's stream reader: iterates by lines, and `iter_any` gives what came."""
 
-    def __init__(self, *, total_bytes: int = 0) -> None:
+    def __init__(self, *, total_bytes: int = 0, at_eof: bool = True) -> None:
         self.total_bytes = total_bytes
+        self.is_at_eof = at_eof
 
     def iter_any(self) -> AsyncIterator[bytes]:
         return agenerate()
 
     def at_eof(self) -> bool:
-        return True
+        return self.is_at_eof
 
     def __aiter__(self) -> AsyncIterator[bytes]:
         raise AssertionError("lines are held back until they are whole, and may be too long")

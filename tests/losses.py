@@ -185,15 +185,18 @@ def on_chat(events: list[Event]) -> dict[str, Any]:
     """A cancelled stream just ends; how a stream ended early is said by "length" and "content_filter" alone."""
     response = collect(events)
     status: Any = "truncated" if response.status == "cancelled" else response.status
-    if status == "incomplete" and all(c.finish_reason in ("other", None) for c in response.choices):
+    if response.choices and all(choice.finish_reason == "other" for choice in response.choices):
         status = "incomplete or completed"
-    choices = [choice for choice in response.choices if choice.parts or choice.citations or status == "completed"]
+    choices = {choice.index: choice_on_chat(choice, status) for choice in response.choices}
     if status == "completed" and not choices:
-        choices = [Choice(index=0, finish_reason="stop")]
+        choices = {0: choice_on_chat(Choice(index=0, finish_reason="stop"), status)}
+    if status in ("failed", "truncated"):  # then a choice has no finish reason to stand for it
+        nothing = choice_on_chat(Choice(index=0), status)
+        choices = {index: said for index, said in choices.items() if said != nothing}
     error = response.error if status == "failed" else None
-    unsaid = not choices and response.usage is None
+    is_said = choices or response.usage is not None
     return {
-        **({} if unsaid else head(events[0])),
+        **(head(events[0]) if is_said else {}),
         "status": status,
         "error": (error.code, error.message, error.type, error.param) if error else None,
         "usage": counts(response, cache_write=False),
@@ -201,7 +204,7 @@ def on_chat(events: list[Event]) -> dict[str, Any]:
         "service_tier": response.metadata.get("service_tier") or None
         if status not in ("failed", "truncated")
         else None,
-        "choices": {choice.index: choice_on_chat(choice, status) for choice in choices},
+        "choices": choices,
     }
 
 

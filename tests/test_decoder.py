@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from streamshim import ErrorReport, RawFrame, StreamDecoder, StreamEnd, StreamStart, TextDelta, UsageReport
+from streamshim import (
+    ErrorReport,
+    Finish,
+    RawFrame,
+    StreamDecoder,
+    StreamEnd,
+    StreamStart,
+    TextDelta,
+    ToolCallEnd,
+    Unknown,
+    UsageReport,
+)
 from streamshim.events import Event
 from tests.reading import decode
 
@@ -94,6 +105,32 @@ def test_named_error_beside_choices_is_an_error_wherever_it_comes(raw: bool) -> 
 def test_choices_are_chat_whatever_type_stands_beside_them(raw: bool) -> None:
     odd = b'data: {"type":"response.foo","choices":[{"index":0,"delta":{"content":" you"}}]}\n\n'
     assert text_of(decode([CHUNK, odd, b"data: [DONE]\n\n"], raw=raw)) == "Hi you"
+
+
+def test_log_probabilities_of_a_whole_body_come_with_its_text() -> None:
+    choice = b'{"index":0,"message":{"content":"Hi"},"logprobs":{"content":[{"token":"Hi","logprob":-0.1}]}}'
+    part = b'{"type":"output_text","text":"Hi","logprobs":[{"token":"Hi","logprob":-0.1}]}'
+    item = b'{"type":"message","id":"m","role":"assistant","content":[' + part + b"]}"
+    bodies = (b'{"choices":[' + choice + b"]}", b'{"object":"response","status":"completed","output":[' + item + b"]}")
+    for body in bodies:
+        (delta,) = (event for event in decode([body]) if isinstance(event, TextDelta))
+        assert (delta.delta, delta.logprobs) == ("Hi", [{"token": "Hi", "logprob": -0.1}])
+
+
+def test_builtin_call_that_was_cut_is_never_to_be_run() -> None:
+    item = b'{"id":"cu_1","type":"computer_call","status":"incomplete","call_id":"call_1","pending_safety_checks":[]}'
+    error = b'"error":{"code":"stream_truncated","message":"x"}'
+    body = b'{"type":"response.failed","response":{"status":"failed","output":[' + item + b"]," + error + b"}}"
+    (call,) = (event for event in decode([b"data: " + body]) if isinstance(event, ToolCallEnd))
+    assert (call.kind, call.status) == ("builtin", "truncated")
+
+
+def test_builtin_call_is_answered_by_its_output_in_a_whole_body() -> None:
+    call = b'{"id":"p","type":"apply_patch_call","call_id":"c","status":"completed","operation":{"type":"delete_file"}}'
+    output = b'{"id":"o","type":"apply_patch_call_output","call_id":"c","status":"completed"}'
+    events = decode([b'{"object":"response","status":"completed","output":[' + call + b"," + output + b"]}"])
+    assert [event.reason for event in events if isinstance(event, Finish)] == ["stop"]
+    assert not any(isinstance(event, Unknown) for event in events)
 
 
 def test_raw_frame_stands_before_the_events_of_its_frame() -> None:

@@ -359,3 +359,9 @@ def test_a_running_response_is_in_progress() -> None:
     running = collect(events)
     assert running.to_response()["status"] == "in_progress"
     assert running.to_chat_completion()["choices"][0]["finish_reason"] is None
+
+
+def test_a_null_in_the_request_stands_for_the_default() -> None:
+    answer = chat_answer({"content": "hi"}, finish="stop")
+    response = answer.to_response(request={"temperature": None, "instructions": None, "max_output_tokens": 9})
+    assert (response["temperature"], response["instructions"], response["max_output_tokens"]) == (1.0, None, 9)

@@ -77,6 +77,7 @@ def test_standard_library_is_as_strict_as_the_fast_parser(data: bytes) -> None:
         ({"a": "\ud83d"}, '{"a":"\ufffd"}'),
         ({"a": 2**70}, '{"a":1180591620717411303424}'),
         (math.nan, "null"),
+        ({"a": [math.inf], "b": "\ud800"}, '{"a":[null],"b":"\ufffd"}'),
     ],
 )
 def test_dumps_never_raises(value: Any, text: str) -> None:

@@ -13,12 +13,13 @@ import streamshim
 ROOT = Path(__file__).parent.parent
 
 PUBLIC_NAMES = """
-    AsyncEventStream Citation Collector ErrorInfo ErrorReport Event EventStream Evidence Finish
+    AsyncEventStream ChatEncoder Citation Collector ErrorInfo ErrorReport Event EventStream Evidence Finish
     MediaDelta MediaEnd MediaStart Metadata ModelResponse RawFrame ReasoningDelta ReasoningEnd ReasoningStart
-    RefusalDelta RefusalEnd RefusalStart Repair SourceError StreamDecoder StreamEnd StreamFailedError
-    StreamStart StreamTimeoutError StreamTruncatedError StreamshimError TextDelta TextEnd TextStart ToolCallDelta
-    ToolCallEnd ToolCallStart ToolProgress Unknown Usage UsageReport
-    aiter_responses aparse astream collect iter_responses parse stream
+    RefusalDelta RefusalEnd RefusalStart Repair ResponsesEncoder SourceError StreamDecoder StreamEnd
+    StreamFailedError StreamStart StreamTimeoutError StreamTruncatedError StreamshimError TextDelta TextEnd
+    TextStart ToolCallDelta ToolCallEnd ToolCallStart ToolProgress Unknown Usage UsageReport aconvert
+    aencode_chat aencode_responses aiter_responses aparse astream collect convert encode_chat encode_responses
+    iter_responses parse read_error stream tool_result
 """.split()
 
 CHAT_STREAM = b'data: {"choices":[{"delta":{"content":"hello"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'

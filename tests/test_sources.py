@@ -70,6 +70,29 @@ def test_a_response_whose_content_was_loaded_is_read_from_it_and_not_from_the_co
     assert read(ContentResponse(drained)) == [BODY]
 
 
+def test_a_file_is_asked_for_what_is_there_rather_than_for_all_that_it_could_wait_for() -> None:
+    class Pipe:
+        def __init__(self) -> None:
+            self.pieces = [*PIECES, b""]
+
+        def read1(self, size: int) -> bytes:
+            return self.pieces.pop(0)
+
+        def read(self, size: int) -> bytes:
+            raise AssertionError("waits until that many bytes came")
+
+    assert read(Pipe()) == PIECES
+
+
+def test_a_sync_reader_that_reads_until_a_separator_is_refused_by_the_async_door() -> None:
+    class Serial(ReadOnlyFile):
+        def readuntil(self, separator: bytes) -> bytes:
+            raise AssertionError("not asked for")
+
+    with pytest.raises(SourceError, match="read synchronously"):
+        open_async_source(Serial())
+
+
 def test_a_file_that_can_also_be_streamed_otherwise_is_read_as_a_file() -> None:
     class Blob(ReadOnlyFile):
         def stream(self) -> None:
@@ -115,7 +138,7 @@ def test_sync_sources_give_their_bytes_as_they_come(source: object) -> None:
         agenerate(),
         AsyncBody(),
         Reader(),
-        ReaderResponse(Reader()),
+        ReaderResponse(Reader(total_bytes=9, at_eof=False)),
         BytesResponse(AsyncBody()),
         RawResponse(BytesResponse(AsyncBody())),
         AsyncSdkStream(BytesResponse(AsyncBody())),

@@ -426,20 +426,22 @@ def test_with_errors_as_events_nothing_is_raised(pieces: list[bytes], status: st
     assert parse(Tap(pieces, ConnectionResetError()), errors="event").status == status
 
 
-def test_final_reads_on_from_where_the_reader_is_and_may_be_called_again() -> None:
-    with stream([b"".join(CHAT)]) as events:
+@pytest.mark.parametrize("pieces", [CHAT, RESPONSES], ids=["chat", "responses"])
+def test_final_reads_on_from_where_the_reader_is_and_may_be_called_again(pieces: list[bytes]) -> None:
+    with stream([b"".join(pieces)]) as events:
         next(events)
         answer = events.final()
         assert list(events) == []
-        assert events.final() == answer == parse(CHAT)
+        assert events.final() == answer == parse(pieces)
 
 
-def test_async_final_reads_on_and_may_be_called_again() -> None:
+@pytest.mark.parametrize("pieces", [CHAT, RESPONSES], ids=["chat", "responses"])
+def test_async_final_reads_on_and_may_be_called_again(pieces: list[bytes]) -> None:
     async def main() -> None:
-        async with astream(agenerate(CHAT)) as events:
+        async with astream(agenerate([b"".join(pieces)])) as events:
             await anext(events)
             answer = await events.final()
-            assert await events.final() == answer == parse(CHAT)
+            assert await events.final() == answer == parse(pieces)
 
     asyncio.run(main())
 

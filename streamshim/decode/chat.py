@@ -214,7 +214,7 @@ class ChatWire:
     def _choice_extras(self, choice: Choice, raw: dict[str, Any], logprobs: list[Any] | None) -> None:
         message = raw.get("message")
         if isinstance(message, dict):
-            self._deltas.message(choice, message)
+            self._deltas.message(choice, message, logprobs)
         elif is_completion(raw):
             self._state.api = "completions"
             self._deltas.delta(choice, completion_delta(raw), logprobs, ends=is_word(raw.get("finish_reason")))

@@ -102,7 +102,7 @@ class DeltaReader:
             part = prose.number if prose is not None and prose.kind == "text" else None
             self._state.cite(list(read_citations(holder, part, choice.index)))
 
-    def message(self, choice: Choice, message: dict[str, Any]) -> None:
+    def message(self, choice: Choice, message: dict[str, Any], logprobs: list[Any] | None) -> None:
         """A whole message: kind by kind, what no delta brought. Alone, chunk after chunk, it grows."""
         had = choice.had_delta
         told = {
@@ -122,7 +122,7 @@ class DeltaReader:
         elif isinstance(content, str):
             if rest := missing(seen, content):
                 seen[0].append(rest)
-                choice.content(rest)
+                choice.content(rest, logprobs if rest == content else None)
             elif rest is None:
                 self._state.repair("message-repeated", "a message differs from what came before")
         elif content and not seen[0]:

@@ -60,15 +60,15 @@ class ItemReader:
             return self._parts.start_refusal(_CHOICE, item.id)
         return self._parts.start_reasoning(_CHOICE, item.id, slot.kind)
 
-    def complete(self, slot: Slot, whole: Any) -> None:
-        """The whole of a content part, once more: what is missing is told."""
+    def complete(self, slot: Slot, whole: Any, logprobs: Any = None) -> None:
+        """The whole of a content part, once more: what is missing is told; `logprobs` are those of all of it."""
         if not isinstance(whole, str) or not whole:
             return
         rest = missing(slot.streamed, whole)
         if rest:
             if size_of(slot.streamed):
                 self._state.repair("snapshot-longer", "a repeated text is longer than its deltas")
-            self._tell(slot, rest)
+            self._tell(slot, rest, logprobs if rest == whole else None)
         elif rest is None and not is_suffix(slot.streamed, whole):
             self._state.repair("snapshot-differs", "a repeated text differs from its deltas, which stay")
 
@@ -121,6 +121,7 @@ class ItemReader:
                     return
                 item = self.items.new(_type(raw), usable(raw.get("id")), None)
                 item.matched = True
+                self.items.remember(item, raw)
             self._close(item, raw, _type(raw))
 
     def _close(self, item: Item, raw: dict[str, Any], item_type: str) -> None:
@@ -172,7 +173,7 @@ class ItemReader:
                 slot = told.pop(0)
             else:
                 slot = item.untold(kind, index)
-            self.complete(slot, text)
+            self.complete(slot, text, part.get("logprobs"))
             self.cite(slot, part)
 
     def _encrypted(self, item: Item) -> None:
@@ -274,7 +275,7 @@ class ItemReader:
         elif not call.has_arguments and (text := input_of(raw, call.kind)):
             call.start()
             call.add(text)
-        if raw.get("status") == "incomplete" and call.kind in ("function", "custom"):
+        if raw.get("status") == "incomplete" and call.kind != "server":
             self.items.close(item, done=False)  # the terminal event tells what it is worth
             call.said_incomplete = True
             return

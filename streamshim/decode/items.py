@@ -191,7 +191,7 @@ class Items:
                 known = None if differs else at_index
         item = known if known is not None and known.family == family else self.new(item_type, id, index)
         item.announced = True
-        self._remember(item, raw)
+        self.remember(item, raw)
         return item
 
     def closing(self, raw: dict[str, Any], item_type: str, index: int | None) -> Item:
@@ -210,7 +210,7 @@ class Items:
                 item = same[0] if len(same) == 1 and (index is None or same[0].index is None) else None
         if item is None:
             item = self.new(item_type, id, index)
-        self._remember(item, raw)
+        self.remember(item, raw)
         return item
 
     def match(self, snapshot: list[dict[str, Any]]) -> list[Item | None]:
@@ -260,7 +260,8 @@ class Items:
         """The call of an id."""
         return self._by_call_id.get(call_id) if isinstance(call_id, str) else None
 
-    def _remember(self, item: Item, raw: dict[str, Any]) -> None:
+    def remember(self, item: Item, raw: dict[str, Any]) -> None:
+        """The ids that an item names itself by."""
         if (id := usable(raw.get("id"))) is not None:
             self._by_id.setdefault(id, item)
             item.id = item.id or clean(id)

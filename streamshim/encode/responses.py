@@ -97,9 +97,7 @@ class ResponsesEncoder(Encoder):
         self._hosted: dict[int, HostedCall] = {}
         self._texts: dict[int, ProsePart] = {}
         self._early_citations: list[Citation] = []
-        """Sources that came before there was a text to cite them."""
         self._pictures: dict[str | None, HostedCall] = {}
-        """Calls whose image has not come as a part of its own yet."""
         self._has_cut_call = False
         self._finish: Finish | None = None
         self._error: ErrorInfo | None = None
@@ -182,7 +180,7 @@ class ResponsesEncoder(Encoder):
         elif self._texts:
             self._texts[next(reversed(self._texts))].annotate(annotation_of(event))
         else:
-            self._early_citations.append(event)
+            self._early_citations.append(event)  # some vendors name their sources before the text
 
     # -- facts that are held ------------------------------------------------------------------------------------------
 

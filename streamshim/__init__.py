@@ -47,7 +47,7 @@ from .events import (
 )
 
 if TYPE_CHECKING:
-    from .convert import aconvert, convert
+    from .conversion import aconvert, convert
     from .encode import (
         ChatEncoder,
         ResponsesEncoder,
@@ -73,7 +73,7 @@ if TYPE_CHECKING:
 _LAZY = {
     **dict.fromkeys(("Collector", "ModelResponse", "collect"), ".response"),
     "read_error": ".http_error",
-    **dict.fromkeys(("aconvert", "convert"), ".convert"),
+    **dict.fromkeys(("aconvert", "convert"), ".conversion"),
     **dict.fromkeys(
         (
             "ChatEncoder",

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import streamshim
-from streamshim.convert import aconvert, convert
+from streamshim.conversion import aconvert, convert
 from streamshim.testing import wire_breaches
 from tests.reading import decode
 from tests.small_streams import CHAT, CHAT_CALL, RESPONSES, VENDOR_ERROR, chat, frame, responses

@@ -186,7 +186,7 @@ def _finish_problem(account: Account, expect: Expectation) -> str | None:
     if account.finish in (reason, raw) or got in (reason, reason_of(raw)):
         return None
     if got is None:
-        return None if raw is None else "finish lost"
+        return "finish lost"
     if got == "content_filter" and expect.get("refusal"):
         return None
     is_whole = reason in ("stop", "tool_calls", None) or expect["status"] == "completed"

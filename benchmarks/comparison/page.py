@@ -26,10 +26,11 @@ $ python -m benchmarks.comparison
 ## Method
 
 Every scenario under `tests/scenarios` that asks for no decoder option is played by an HTTP server on 127.0.0.1, with
-status 200, piece by piece, to every client. Each client runs in a process of its own, in its default configuration but
-for the base URL and no retries, and has {seconds} seconds a scenario; one that hangs or dies is asked once more. An
-adapter of a few lines (`benchmarks/comparison/*_clients.py`) turns what the client shows into one account, which is set
-against the scenario's right answer (`benchmarks/comparison/judging.py`).
+status 200, piece by piece, to every client; the content type is JSON where the body begins like JSON, else an event
+stream. Each client runs in a process of its own, in its default configuration but for the base URL and no retries, and
+has {seconds} seconds a scenario; one that hangs or dies is asked once more. An adapter of a few lines
+(`benchmarks/comparison/*_clients.py`) turns what the client shows into one account, which is set against the scenario's
+right answer (`benchmarks/comparison/judging.py`). On Responses nothing is read after the terminal event.
 
 The scenarios are this project's own tests, and streamshim is developed against them: its column says that these tests
 pass. Many scenarios copy habits of servers that depart from the documented API, and the right answers follow this
@@ -42,7 +43,8 @@ finish word, and how the stream ended. Wrong are also:
 - a tool call that must not be run and looks runnable: handed over without an exception, with a JSON object as
   arguments, where the wire's arguments were cut or are no JSON object;
 - an error on HTTP 200 that is neither raised nor shown as an error;
-- an exception where the answer was whole.
+- an exception where the answer was whole, be it the client's own or one that its values cause in a plain loop, such as
+  a list in the place of text.
 
 Not judged, or taken as right:
 

@@ -1,4 +1,4 @@
-"""The command line: `streamshim events`, `show`, `response` and `demo`; one module for each command."""
+"""The command line: `streamshim events`, `show`, `response`, `convert` and `demo`; one module for each command."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import os
 import sys
 from collections.abc import Sequence
 
-from . import demo, events, response, show
+from . import convert, demo, events, response, show
 from .exits import INTERRUPTED, OK, USAGE, UsageError
 
-_COMMANDS = (events, show, response, demo)
+_COMMANDS = (events, show, response, convert, demo)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -199,9 +199,9 @@ def test_demo_does_not_go_through_a_proxy():
 
 
 def test_demo_exits_1_when_a_stream_ends_otherwise(capsys):
-    """With `--trust-eof` the cut stream passes for a whole one."""
-    assert main(["demo", "--fast", "--trust-eof"]) == 1
-    assert capsys.readouterr().out.endswith("2 of 3 streams ended as announced.\n")
+    """With `--strict` what was repaired is an error: the sloppy stream and the cut one fail."""
+    assert main(["demo", "--fast", "--strict"]) == 1
+    assert capsys.readouterr().out.endswith("1 of 3 streams ended as announced.\n")
 
 
 def test_demo_reads_with_httpx_where_there_is_no_httpx2(monkeypatch, capsys):

@@ -47,6 +47,7 @@ from .events import (
 )
 
 if TYPE_CHECKING:
+    from .arguments import ArgumentDelta, ArgumentEnd, PartialArguments, PartialObject, live_arguments
     from .conversion import aconvert, convert
     from .encode import (
         ChatEncoder,
@@ -75,6 +76,9 @@ _LAZY = {
     "read_error": ".http_error",
     **dict.fromkeys(("aconvert", "convert"), ".conversion"),
     **dict.fromkeys(
+        ("ArgumentDelta", "ArgumentEnd", "PartialArguments", "PartialObject", "live_arguments"), ".arguments"
+    ),
+    **dict.fromkeys(
         (
             "ChatEncoder",
             "ResponsesEncoder",
@@ -102,6 +106,8 @@ _LAZY = {
 }
 
 __all__ = [
+    "ArgumentDelta",
+    "ArgumentEnd",
     "AsyncEventStream",
     "ChatEncoder",
     "Citation",
@@ -117,6 +123,8 @@ __all__ = [
     "MediaStart",
     "Metadata",
     "ModelResponse",
+    "PartialArguments",
+    "PartialObject",
     "RawFrame",
     "ReasoningDelta",
     "ReasoningEnd",
@@ -155,6 +163,7 @@ __all__ = [
     "encode_chat",
     "encode_responses",
     "iter_responses",
+    "live_arguments",
     "parse",
     "read_error",
     "stream",

@@ -53,8 +53,10 @@ def _retry_after(head: Mapping[str, str]) -> float | None:
     if (milliseconds := _number(head.get("retry-after-ms"))) is not None:
         return milliseconds / 1000
     value = head.get("retry-after")
-    if value is None or (seconds := _number(value)) is not None:
-        return None if value is None else seconds
+    if value is None:
+        return None
+    if (seconds := _number(value)) is not None:
+        return seconds
     try:
         moment = parsedate_to_datetime(value)
     except ValueError:

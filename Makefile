@@ -9,9 +9,10 @@ CANDIDATES = $(or $(PYTHON),python3.14 python3.13 python3.12 python3.11 python3 
 ARGS =
 comma = ,
 
-COMMANDS = demo test lint types docs build bench clean
+COMMANDS = demo test consumers lint types docs build bench clean
 about-demo = replay captured streams through streamshim, in the terminal; nothing leaves this machine
 about-test = run the whole test suite with pytest
+about-consumers = let the AI SDK read what is encoded; needs Node.js 20 and npm
 about-lint = check style, formatting and the direction of imports
 about-types = check the types with mypy and pyright
 about-docs = build the documentation into docs/_build; warnings are errors
@@ -24,13 +25,16 @@ $(foreach command,$(filter $(COMMANDS),$(MAKECMDGOALS)),$(info ==> $(command): $
 .PHONY: help $(COMMANDS)
 
 help:
-	@$(foreach command,$(COMMANDS),printf '  make %-6s %s\n' '$(command)' '$(about-$(command))';)
+	@$(foreach command,$(COMMANDS),printf '  make %-9s %s\n' '$(command)' '$(about-$(command))';)
 
 demo: $(VENV)/.demo
 	@$(BIN)/streamshim demo
 
 test: $(VENV)/.test
 	@$(BIN)/python -m pytest $(ARGS)
+
+consumers: $(VENV)/.test
+	@$(BIN)/python -m tests.consumers_js.run
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check
@@ -53,7 +57,7 @@ bench: $(VENV)/.test
 	@$(BIN)/python -m benchmarks $(ARGS)
 
 clean:
-	rm -rf $(VENV) dist docs/_build .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) dist docs/_build tests/consumers_js/node_modules .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find streamshim tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # $(call install,what,pip's arguments): done once, and again when pyproject.toml changes.

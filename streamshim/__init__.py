@@ -5,50 +5,10 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .decode import StreamDecoder
-from .errors import (
-    ErrorInfo,
-    SourceError,
-    StreamFailedError,
-    StreamshimError,
-    StreamTimeoutError,
-    StreamTruncatedError,
-)
-from .events import (
-    Citation,
-    ErrorReport,
-    Event,
-    Evidence,
-    Finish,
-    MediaDelta,
-    MediaEnd,
-    MediaStart,
-    Metadata,
-    RawFrame,
-    ReasoningDelta,
-    ReasoningEnd,
-    ReasoningStart,
-    RefusalDelta,
-    RefusalEnd,
-    RefusalStart,
-    Repair,
-    StreamEnd,
-    StreamStart,
-    TextDelta,
-    TextEnd,
-    TextStart,
-    ToolCallDelta,
-    ToolCallEnd,
-    ToolCallStart,
-    ToolProgress,
-    Unknown,
-    Usage,
-    UsageReport,
-)
-
 if TYPE_CHECKING:
     from .arguments import ArgumentDelta, ArgumentEnd, PartialArguments, PartialObject, live_arguments
     from .conversion import aconvert, convert
+    from .decode import StreamDecoder
     from .encode import (
         ChatEncoder,
         ResponsesEncoder,
@@ -58,52 +18,67 @@ if TYPE_CHECKING:
         encode_responses,
         tool_result,
     )
+    from .errors import (
+        ErrorInfo,
+        SourceError,
+        StreamFailedError,
+        StreamshimError,
+        StreamTimeoutError,
+        StreamTruncatedError,
+    )
+    from .events import (
+        Citation,
+        ErrorReport,
+        Event,
+        Evidence,
+        Finish,
+        MediaDelta,
+        MediaEnd,
+        MediaStart,
+        Metadata,
+        RawFrame,
+        ReasoningDelta,
+        ReasoningEnd,
+        ReasoningStart,
+        RefusalDelta,
+        RefusalEnd,
+        RefusalStart,
+        Repair,
+        StreamEnd,
+        StreamStart,
+        TextDelta,
+        TextEnd,
+        TextStart,
+        ToolCallDelta,
+        ToolCallEnd,
+        ToolCallStart,
+        ToolProgress,
+        Unknown,
+        Usage,
+        UsageReport,
+    )
     from .http_error import read_error
     from .response import Collector, ModelResponse, collect
-    from .streams import (
-        AsyncEventStream,
-        EventStream,
-        aiter_responses,
-        aparse,
-        astream,
-        iter_responses,
-        parse,
-        stream,
-    )
+    from .streams import AsyncEventStream, EventStream, aiter_responses, aparse, astream, iter_responses, parse, stream
 
-_LAZY = {
-    **dict.fromkeys(("Collector", "ModelResponse", "collect"), ".response"),
-    "read_error": ".http_error",
-    **dict.fromkeys(("aconvert", "convert"), ".conversion"),
-    **dict.fromkeys(
-        ("ArgumentDelta", "ArgumentEnd", "PartialArguments", "PartialObject", "live_arguments"), ".arguments"
+_MODULES = {
+    ".arguments": "ArgumentDelta ArgumentEnd PartialArguments PartialObject live_arguments",
+    ".conversion": "aconvert convert",
+    ".decode": "StreamDecoder",
+    ".encode": "ChatEncoder ResponsesEncoder aencode_chat aencode_responses encode_chat encode_responses tool_result",
+    ".errors": "ErrorInfo SourceError StreamFailedError StreamshimError StreamTimeoutError StreamTruncatedError",
+    ".events": (
+        "Citation ErrorReport Event Evidence Finish MediaDelta MediaEnd MediaStart Metadata RawFrame "
+        "ReasoningDelta ReasoningEnd ReasoningStart RefusalDelta RefusalEnd RefusalStart Repair StreamEnd "
+        "StreamStart TextDelta TextEnd TextStart ToolCallDelta ToolCallEnd ToolCallStart ToolProgress Unknown "
+        "Usage UsageReport"
     ),
-    **dict.fromkeys(
-        (
-            "ChatEncoder",
-            "ResponsesEncoder",
-            "aencode_chat",
-            "aencode_responses",
-            "encode_chat",
-            "encode_responses",
-            "tool_result",
-        ),
-        ".encode",
-    ),
-    **dict.fromkeys(
-        (
-            "AsyncEventStream",
-            "EventStream",
-            "aiter_responses",
-            "aparse",
-            "astream",
-            "iter_responses",
-            "parse",
-            "stream",
-        ),
-        ".streams",
-    ),
+    ".http_error": "read_error",
+    ".response": "Collector ModelResponse collect",
+    ".streams": "AsyncEventStream EventStream aiter_responses aparse astream iter_responses parse stream",
 }
+"""Where the public names are defined: a module is loaded when one of its names is asked for."""
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 __all__ = [
     "ArgumentDelta",
@@ -172,9 +147,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """The names that need pydantic, and the version, are loaded when they are asked for."""
-    if name in _LAZY:
-        return getattr(import_module(_LAZY[name], __name__), name)
+    """Loads a public name, which then stays; and looks up the version."""
+    if name in _MODULE_OF:
+        value = globals()[name] = getattr(import_module(_MODULE_OF[name], __name__), name)
+        return value
     if name == "__version__":
         from importlib.metadata import version
 

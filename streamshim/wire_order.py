@@ -57,6 +57,7 @@ class _Item:
     def __init__(self, raw: dict[str, Any]) -> None:
         self.id = raw.get("id")
         self.type = raw.get("type")
+        self.call_id = raw.get("call_id")
         self.parts: dict[str, list[_Part]] = {"content_index": [], "summary_index": []}
         self.input: list[str] = []
         self.done: dict[str, Any] | None = None
@@ -116,6 +117,7 @@ class ResponsesOrder:
             self._items.append(_Item(raw))
         elif (item := self._item_of({"item_id": raw.get("id"), "output_index": index})) is not None:
             expect(item.type == raw.get("type"), f"item {index} changes its type")
+            expect(item.call_id == raw.get("call_id"), f"item {index} changes its call_id")
             item.done = raw
             self._whole_item(item, raw)
 

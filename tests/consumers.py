@@ -6,7 +6,8 @@ events that were written. Where a client raises, the outcome is the name of the 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+import json
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,7 +36,6 @@ class Answer:
 
 Outcome = Answer | str
 Consumer = Callable[[Any], Answer]
-AsyncConsumer = Callable[[Any], Awaitable[Answer]]
 
 
 # -- what must come out -----------------------------------------------------------------------------------------------
@@ -59,7 +59,11 @@ def chat_answer(response: ModelResponse) -> Answer:
     if finish == "other":
         finish = choice.raw_finish_reason
     cut = response.status in ("failed", "truncated")
-    calls = [said[:3] for call in choice.tool_calls if (said := call_on_chat(call, choice, cut))]
+    calls = []
+    for call in choice.tool_calls:
+        if said := call_on_chat(call, choice, cut):
+            arguments = said[2] if call.kind == "custom" else call.arguments
+            calls.append((call.call_id, call.name, arguments))
     if response.status == "completed":
         finish = finish or "stop"
     return Answer(choice.text, choice.reasoning, choice.refusal, calls, [], finish, counts(response.usage))
@@ -71,7 +75,7 @@ def responses_answer(response: ModelResponse) -> Answer:
     calls, hosted = [], []
     for call in choice.tool_calls:
         if call.kind in ("function", "custom") and call.status != "truncated":
-            calls.append((call.call_id, call.name, call.arguments.strip()))
+            calls.append((call.call_id, call.name, call.arguments))
         elif call.kind in ("server", "builtin") and call.item_type not in (None, "image_generation_call"):
             hosted.append(call.item_type)
     status = response.status
@@ -111,7 +115,7 @@ def chat_create(sdk: Any) -> Answer:
                 call = calls.setdefault(piece.index, ["", "", ""])
                 said = (piece.id, piece.function.name, piece.function.arguments)
                 calls[piece.index] = [whole + (more or "") for whole, more in zip(call, said, strict=True)]
-    answer.calls = [(id, name, arguments.strip()) for id, name, arguments in calls.values()]
+    answer.calls = [(id, name, arguments) for id, name, arguments in calls.values()]
     return answer
 
 
@@ -127,7 +131,7 @@ def chat_stream(sdk: Any) -> Answer:
         message.content or "",
         getattr(message, "reasoning_content", None) or "",
         message.refusal or "",
-        [(call.id, call.function.name, call.function.arguments.strip()) for call in message.tool_calls or ()],
+        [(call.id, call.function.name, call.function.arguments) for call in message.tool_calls or ()],
         [],
         choice.finish_reason,
         chat_usage(completion.usage),
@@ -159,10 +163,10 @@ def answer_of_items(items: Iterable[Any]) -> Answer:
         elif item.type == "reasoning":
             answer.reasoning += "".join(part.text for part in item.summary)
         elif item.type == "function_call":
-            answer.calls.append((item.call_id, item.name, item.arguments.strip()))
+            answer.calls.append((item.call_id, item.name, item.arguments))
         elif item.type == "custom_tool_call":
-            answer.calls.append((item.call_id, item.name, item.input.strip()))
-        elif item.type != "image_generation_call":
+            answer.calls.append((item.call_id, item.name, item.input))
+        elif item.type != "image_generation_call" and not item.type.endswith("_output"):
             answer.hosted.append(item.type)
     return answer
 
@@ -206,8 +210,13 @@ def outcome(consumer: Consumer, sdk: Any) -> Outcome:
 
     try:
         return consumer(sdk)
-    except (openai.OpenAIError, RuntimeError) as error:
+    except (openai.OpenAIError, RuntimeError, IndexError) as error:
         return type(error).__name__
+
+
+def first_spoken_of(response: ModelResponse) -> int:
+    """The choice that speaks first."""
+    return min(((choice.parts[0].part, choice.index) for choice in response.choices if choice.parts), default=(0, 0))[1]
 
 
 def expected_outcome(consumer: str, wire: str, response: ModelResponse) -> Outcome:
@@ -218,7 +227,115 @@ def expected_outcome(consumer: str, wire: str, response: ModelResponse) -> Outco
     answer = chat_answer(response)
     if response.status in ("failed", "truncated"):
         return "APIError"
+    if consumer == "stream" and first_spoken_of(response) != 0:
+        return "IndexError"  # the SDK puts the choices of the first chunk at their index in a list of one
     finishes = {choice.finish_reason for choice in response.choices} if consumer == "stream" else set()
     if "length" in finishes:
         return "LengthFinishReasonError"
     return "ContentFilterFinishReasonError" if "content_filter" in finishes else answer
+
+
+# -- openai-agents ----------------------------------------------------------------------------------------------------
+
+
+def agents_model(wire: str, sdk: Any) -> Any:
+    """The model class that reads this wire."""
+    import agents
+
+    classes = {"chat": agents.OpenAIChatCompletionsModel, "responses": agents.OpenAIResponsesModel}
+    return classes[wire]("m", sdk)
+
+
+async def agents_answer(wire: str, sdk: Any) -> Outcome:
+    """One turn of a model: what its last event holds, or the name of what it raised."""
+    import agents
+    import openai
+
+    events = agents_model(wire, sdk).stream_response(
+        None,
+        "x",
+        agents.ModelSettings(),
+        [],
+        None,
+        [],
+        agents.ModelTracing.DISABLED,
+        previous_response_id=None,
+        conversation_id=None,
+        prompt=None,
+    )
+    try:
+        *_, last = [event async for event in events]
+    except (openai.OpenAIError, agents.AgentsException) as error:
+        return type(error).__name__
+    answer = answer_of_items(last.response.output)
+    answer.finish, answer.usage = last.type, responses_usage(last.response.usage)
+    return answer
+
+
+def expected_of_agents(wire: str, response: ModelResponse) -> Outcome:
+    """What a model class must make of it: on chat a length is not told from a stop."""
+    found = expected_outcome("create", wire, response)
+    if isinstance(found, Answer):
+        if wire == "responses" and found.finish != "completed":
+            return "ModelBehaviorError"
+        found.finish = "response.completed"
+    return found
+
+
+@dataclass
+class ToolLoop:
+    """A run of an agent: what its tools were called with, what it asked the server, what came of it."""
+
+    ran: list[Call] = field(default_factory=list)
+    requests: list[dict[str, Any]] = field(default_factory=list)
+    final: str | None = None
+    input_tokens: int = 0
+    raised: str | None = None
+
+    def tools(self, calls: Iterable[Any], wire: str, after: Callable[[], None]) -> list[Any]:
+        """A tool for each name that is called; `after` is done when one of them was run."""
+        import agents
+
+        async def run(context: Any, given: str) -> str:
+            self.ran.append((context.tool_call_id, context.tool_name, given))
+            after()
+            return f"result of {context.tool_call_id}"
+
+        def tool(name: str, kind: str) -> Any:
+            if kind == "custom" and wire == "responses":
+                return agents.CustomTool(name, "A tool.", run)
+            schema = {"type": "object", "properties": {}, "additionalProperties": True}
+            return agents.FunctionTool(name, "A tool.", schema, run, strict_json_schema=False)
+
+        return [tool(name, kind) for name, kind in {call.name: call.kind for call in calls}.items()]
+
+    async def run(self, wire: str, url: str, tools: list[Any]) -> None:
+        """Let an agent answer with these tools, over the wire that is asked for."""
+        import agents
+        import openai
+
+        async def note(request: Any) -> None:
+            self.requests.append(json.loads(request.content))
+
+        http = openai.DefaultAsyncHttpxClient(event_hooks={"request": [note]})
+        async with openai.AsyncOpenAI(base_url=url, api_key="none", max_retries=0, http_client=http) as sdk:
+            agent = agents.Agent(name="Harbour", model=agents_model(wire, sdk), tools=tools)
+            result = agents.Runner.run_streamed(
+                agent, "x", max_turns=3, run_config=agents.RunConfig(tracing_disabled=True)
+            )
+            try:
+                async for _ in result.stream_events():
+                    pass
+            except (openai.OpenAIError, agents.AgentsException) as error:
+                self.raised = type(error).__name__
+        self.final = result.final_output
+        self.input_tokens = result.context_wrapper.usage.input_tokens
+
+    def results_sent(self) -> list[tuple[str, str]]:
+        """Call id and output of every tool result in the last request."""
+        last = self.requests[-1]
+        found = [(said["tool_call_id"], said["content"]) for said in last.get("messages", ()) if said["role"] == "tool"]
+        items = last.get("input", ()) if isinstance(last.get("input"), list) else ()
+        return found + [
+            (item["call_id"], item["output"]) for item in items if str(item.get("type")).endswith("_output")
+        ]

@@ -321,6 +321,33 @@ def test_hosted_tools_are_lost_on_chat_and_counted() -> None:
     assert "tool_calls" not in b"".join(frames).decode()
 
 
+@pytest.mark.parametrize(
+    ("item", "call_id"),
+    [
+        ({"type": "tool_search_call", "call_id": None, "arguments": {}, "execution": "server"}, None),
+        ({"type": "tool_search_call", "call_id": "c1", "arguments": {}, "execution": "client"}, "c1"),
+        ({"type": "web_search_call", "call_id": ""}, "absent"),
+        ({"type": "x_search_call", "call_id": "c2"}, "c2"),
+        ({"type": "shell_call", "call_id": "c3", "action": {"commands": []}}, "c3"),
+    ],
+)
+def test_a_hosted_call_is_done_under_the_call_id_it_was_announced_by(item: dict[str, Any], call_id: str | None) -> None:
+    whole = {"id": "it_1", "status": "completed", **item}
+    events = converted([frame(responses("output_item.done", output_index=0, item=whole))])
+    shown = [event["item"] for kind in ("added", "done") for event in of_type(events, f"output_item.{kind}")]
+    assert [item.get("call_id", "absent") for item in shown] == [call_id, call_id]
+
+
+def test_a_patch_is_announced_with_an_operation() -> None:
+    whole: dict[str, Any] = {"id": "p_1", "type": "apply_patch_call", "call_id": "c", "status": "completed"}
+    whole["operation"] = {"type": "delete_file", "path": "a.txt"}
+    events = converted([frame(responses("output_item.done", output_index=0, item=whole))])
+    (added,) = of_type(events, "output_item.added")
+    assert added["item"]["operation"] == {"type": "create_file", "path": "", "diff": ""}
+    (ended,) = of_type(events, "output_item.done")
+    assert ended["item"]["operation"] == whole["operation"]
+
+
 def test_responses_events_of_a_payload_source_are_read_too() -> None:
     events = [responses("output_text.delta", item_id="m", output_index=0, content_index=0, delta="hi")]
     assert converted(events, "chat")[1]["choices"][0]["delta"] == {"content": "hi"}  # type: ignore[arg-type]

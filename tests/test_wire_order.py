@@ -63,6 +63,15 @@ def changed(kind: str, **members: Any) -> Callable[[Payloads], Payloads]:
     return change
 
 
+def last_done_item(**members: Any) -> Callable[[Payloads], Payloads]:
+    def change(payloads: Payloads) -> Payloads:
+        done = [payload for payload in payloads if payload["type"] == "response.output_item.done"]
+        done[-1]["item"].update(members)
+        return payloads
+
+    return change
+
+
 def last_item(**members: Any) -> Callable[[Payloads], Payloads]:
     def change(payloads: Payloads) -> Payloads:
         payloads[-1]["response"]["output"][-1].update(members)
@@ -93,6 +102,7 @@ RESPONSES_BREACHES: dict[str, Callable[[Payloads], Payloads]] = {
     "the response id changes": changed("completed", response={"id": "resp_9", "output": []}),
     "the output is not the items": changed("completed", response={"id": "resp_12", "output": []}),
     "is not what it was when it was done": last_item(input="x"),
+    "changes its call_id": last_done_item(call_id="call_10"),
     "a second response.in_progress": lambda p: renumbered([*p[:3], p[1], *p[3:]]),
     "follows an error": lambda p: renumbered([*p[:3], {"type": "error", "error": {}}, *p[3:]]),
 }

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Iterable, Mapping
+from os import urandom
 from typing import Any
 
 from ..errors import ErrorInfo
@@ -24,7 +24,7 @@ Reader = Callable[[dict[str, Any]], None]
 
 def random_id(prefix: str) -> str:
     """An id for what the wire left without one, such as `call_9f…` (24 random hex digits)."""
-    return f"{prefix}_{secrets.token_hex(12)}"
+    return f"{prefix}_{urandom(12).hex()}"
 
 
 class StreamDecoder:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hashlib import blake2b
 
 
 class Digest:
@@ -14,16 +17,26 @@ class Digest:
     def __init__(self) -> None:
         """Nothing seen."""
         self.size = 0
-        self.hash = blake2b(digest_size=16)
+        self.hash = _new_hash()
 
     def append(self, text: str) -> None:
         """More was streamed."""
         self.size += len(text)
-        self.hash.update(text.encode("utf-8", "surrogatepass"))
+        self.hash.update(_encoded(text))
 
     def equals(self, text: str) -> bool:
         """Whether the text is all that was streamed."""
-        return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest() == self.hash.digest()
+        return _new_hash(text).digest() == self.hash.digest()
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _new_hash(text: str = "") -> blake2b:
+    from hashlib import blake2b  # OpenSSL takes longer to load than all of this package
+
+    return blake2b(_encoded(text), digest_size=16)
 
 
 Pieces = list[str] | Digest

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import secrets
 import time
 from collections.abc import Callable
+from os import urandom
 from typing import Any, ClassVar
 
 from ..events import Event, Evidence, StreamEnd, StreamStart
@@ -19,7 +19,7 @@ FAILED_MESSAGE = "The upstream reported an error and gave no message."
 
 def random_id(prefix: str) -> str:
     """The prefix and 24 random hex digits."""
-    return f"{prefix}_{secrets.token_hex(12)}"
+    return f"{prefix}_{urandom(12).hex()}"
 
 
 def unix_time() -> int:

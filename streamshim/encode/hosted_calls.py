@@ -10,7 +10,7 @@ from ..json_codec import loads
 from .output import Item, Output
 
 _ZERO_VALUES: dict[str, dict[str, Any]] = {
-    "apply_patch_call": {"call_id": ""},
+    "apply_patch_call": {"call_id": "", "operation": {"type": "create_file", "path": "", "diff": ""}},
     "code_interpreter_call": {"code": "", "container_id": "", "outputs": None},
     "computer_call": {"call_id": "", "pending_safety_checks": []},
     "file_search_call": {"queries": [], "results": None},
@@ -49,13 +49,18 @@ class HostedCall:
         self._source_item: dict[str, Any] | None = None
         self._has_input_events = False
         members = {**_ZERO_VALUES.get(item_type, {}), "status": "in_progress"}
-        if "call_id" in members:
+        id = start.id or start.call_id
+        if "call_id" in members or start.call_id != id:
             members["call_id"] = start.call_id
         if "name" in members:
             members["name"] = start.name
-        if start.kind == "builtin" and item_type == "tool_search_call":
+        if item_type == "tool_search_call" and start.kind == "builtin":
             members["execution"] = "client"
-        self.item: Item = output.announce(item_type, start.id or start.call_id, **members)
+        elif item_type == "tool_search_call" and start.call_id == id:
+            members["call_id"] = None  # nobody answers a search of the vendor's own
+        self.item: Item = output.announce(item_type, id, **members)
+        shown = self.item.shown
+        self._identity: dict[str, Any] = {key: shown[key] for key in ("id", "type", "call_id") if key in shown}
 
     def delta(self, event: ToolCallDelta) -> None:
         """More of its input, where that is streamed at all."""
@@ -82,7 +87,7 @@ class HostedCall:
         """It is over; one that was cut is shown by the terminal event only."""
         shown = self.item.shown
         if self._source_item is not None:
-            shown.update({**self._source_item, "id": shown["id"]})
+            self._show(self._source_item)
         else:
             self._fill(shown, event.arguments)
         if event.status == "truncated":
@@ -101,6 +106,11 @@ class HostedCall:
         answer = self._output.announce(item_type, data.get("id"), **members)
         self._output.close(answer, data.get("status") or "completed")
 
+    def _show(self, members: dict[str, Any]) -> None:
+        """What the item holds; the names it was announced by stay, for readers compare them."""
+        self.item.shown.update({key: value for key, value in members.items() if key != "call_id"})
+        self.item.shown.update(self._identity)
+
     def _fill(self, shown: dict[str, Any], arguments: str) -> None:
         """Make the item of the call's arguments: its input, or all that it holds besides its names."""
         if member := _TEXT_INPUT.get(self._type):
@@ -113,6 +123,6 @@ class HostedCall:
         if member := _OBJECT_INPUT.get(self._type):
             shown[member] = parsed
         elif isinstance(parsed, dict):
-            named: dict[str, Any] = {key: shown[key] for key in ("id", "type", "call_id", "status") if key in shown}
+            status = shown["status"]
             shown.clear()
-            shown.update({**named, **parsed, **named})
+            self._show({**parsed, "status": status})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from streamshim import (
@@ -158,3 +160,30 @@ def test_reader_who_leaves_gets_what_came_and_an_end() -> None:
 def test_unknown_tag_mode_is_refused(option: str) -> None:
     with pytest.raises(ValueError, match="reasoning_tags"):
         StreamDecoder(reasoning_tags=option)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("deltas", "kind"),
+    [
+        (
+            [{"content": "The tide turns "}, {"content": "at noon."}, {"content": "The tide turns at noon."}],
+            "text_delta",
+        ),
+        (
+            [
+                {"reasoning_details": [{"type": "reasoning.text", "text": "Look it up."}]},
+                {"reasoning_details": [{"type": "reasoning.text", "text": "Look it up.", "signature": "s"}]},
+                {"content": "Noon."},
+            ],
+            "reasoning_delta",
+        ),
+    ],
+    ids=["text in the finish chunk", "thought beside its signature"],
+)
+def test_a_repeat_is_known_again_where_text_is_not_kept(deltas: list[dict[str, object]], kind: str) -> None:
+    words = [None] * (len(deltas) - 1) + ["stop"]
+    chunks = [{"choices": [{"delta": d, "finish_reason": w}]} for d, w in zip(deltas, words, strict=True)]
+    body = b"".join(b"data: " + json.dumps(chunk).encode() + b"\n\n" for chunk in chunks)
+    told = [[event for event in decode([body], collect=kept) if event.type == kind] for kept in (True, False)]
+    assert told[0] == told[1]
+    assert len(told[0]) == (2 if kind == "text_delta" else 1)

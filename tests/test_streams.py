@@ -284,6 +284,8 @@ def test_decoder_options_reach_the_decoder() -> None:
 def test_an_option_that_does_not_exist_is_a_type_error_and_nothing_is_left_open() -> None:
     with pytest.raises(TypeError, match="no_such_option"):
         stream(CHAT, no_such_option=True)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="no_such_option"):
+        astream(agenerate(CHAT), no_such_option=True)  # type: ignore[call-arg]
 
 
 def test_uncollected_texts_are_handed_out_but_not_kept() -> None:
@@ -360,6 +362,20 @@ def test_next_raises_only_after_the_stream_end_was_returned_and_then_every_time(
                 next(events)
         with pytest.raises(StreamTruncatedError):
             next(iter(events))
+
+
+def test_anext_raises_only_after_the_stream_end_was_returned_and_then_every_time() -> None:
+    async def main() -> None:
+        async with astream(agenerate(CUT)) as events:
+            last = await anext(events)
+            while events.end is None:
+                last = await anext(events)
+            assert isinstance(last, StreamEnd)
+            for _ in range(2):
+                with pytest.raises(StreamTruncatedError):
+                    await anext(events)
+
+    asyncio.run(main())
 
 
 def test_a_broken_connection_is_the_cause_of_what_is_raised() -> None:
@@ -460,8 +476,9 @@ def test_on_responses_the_stream_is_over_at_the_terminal_event_and_the_source_cl
 def test_on_async_responses_the_stream_is_over_at_the_terminal_event() -> None:
     async def main() -> None:
         source = AsyncTap(RESPONSES, hangs=True)
-        answer = await asyncio.wait_for(astream(source).final(), 20)
-        assert (answer.text, source.closed) == ("Hello", 1)
+        events = astream(source)
+        answer = await asyncio.wait_for(events.final(), 20)
+        assert (answer.text, source.closed, ended(events)) == ("Hello", 1, "completed")
 
     asyncio.run(main())
 
@@ -661,8 +678,15 @@ def test_an_item_that_cannot_be_read_is_the_reader_s_mistake_and_not_a_bad_strea
     with pytest.raises(SourceError, match="a str"):
         list(events)
     assert (source.closed, ended(events)) == (1, "cancelled")
-    with pytest.raises(SourceError, match="a str"):
-        asyncio.run(aparse(agenerate(["text"])))
+
+    async def main() -> None:
+        source = AsyncTap([CHAT[0], "text"])  # type: ignore[list-item]
+        events = astream(source)
+        with pytest.raises(SourceError, match="a str"):
+            await events.final()
+        assert (source.closed, ended(events)) == (1, "cancelled")
+
+    asyncio.run(main())
 
 
 def test_an_unfinished_stream_that_nobody_holds_warns_and_closes_its_source() -> None:
@@ -911,6 +935,15 @@ def test_leaving_the_responses_closes_the_source() -> None:
     all_responses.close()
     assert source.closed == 1
 
+    async def main() -> None:
+        source = AsyncTap(FIRST + SECOND)
+        all_responses = aiter_responses(source)
+        await (await anext(all_responses)).final()
+        await all_responses.aclose()
+        assert source.closed == 1
+
+    asyncio.run(main())
+
 
 def test_a_chat_stream_is_one_response() -> None:
     (answer,) = [events.final() for events in iter_responses(CHAT)]
@@ -947,8 +980,15 @@ def test_payloads_of_several_responses_come_one_after_another() -> None:
 
 
 def test_a_connection_that_breaks_between_two_responses_ends_them() -> None:
-    answers = [events.final() for events in iter_responses(Tap([*FIRST, b"\n"], ConnectionResetError()))]
+    pieces = [*FIRST, b"\n"]
+    answers = [events.final() for events in iter_responses(Tap(pieces, ConnectionResetError()))]
     assert [answer.text for answer in answers] == ["one two"]
+
+    async def main() -> list[str]:
+        source = AsyncTap(pieces, ConnectionResetError())
+        return [(await events.final()).text async for events in aiter_responses(source)]
+
+    assert asyncio.run(main()) == ["one two"]
 
 
 def test_a_connection_that_breaks_in_the_first_response_raises_in_it() -> None:

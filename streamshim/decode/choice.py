@@ -10,7 +10,7 @@ from .media import Audio, emit_image
 from .parts import Part
 from .reasoning_fields import Thought
 from .reasoning_tags import Piece, TagSplitter
-from .snapshots import Digest, Pieces, missing, size_of
+from .snapshots import Digest, Pieces, equals, missing, size_of
 from .stream_state import StreamState
 from .tool_markup import MarkupScanner
 from .tool_markup_body import MarkupCall
@@ -96,7 +96,7 @@ class Choice:
                 logprobs = None
             elif kind == "thought":
                 self._think(piece, "tag")
-            elif piece and piece.strip() != (self._thought_so_far() or "").strip():
+            elif piece and not any(map(self._repeats_thought, (piece, piece.lstrip(), piece.strip()))):
                 self._read_text(piece, None)
         if logprobs:
             self._hold_logprobs(logprobs)
@@ -123,7 +123,7 @@ class Choice:
 
     def repeats_all_text(self, text: str) -> bool:
         """Whether the text is all that was said so far, once more."""
-        return len(text) >= CUMULATIVE_LENGTH and "".join(part.text() or "" for part in self._text_parts) == text
+        return len(text) >= CUMULATIVE_LENGTH and equals([part.pieces for part in self._text_parts], text)
 
     def refusal(self, text: str) -> None:
         """More of a refusal."""
@@ -173,13 +173,13 @@ class Choice:
                 self._state.repair("reasoning-cumulative", "a reasoning entry repeats all its words so far")
                 text = rest
             seen[0].append(text)
-        if thought.signature and text and text == self._thought_so_far():
+        if thought.signature and text and self._repeats_thought(text):
             self._state.repair("reasoning-mirrored-fields", "the entry with the signature repeats the thought")
             return ""
         return text
 
-    def _thought_so_far(self) -> str | None:
-        return self._reasoning_part.text() if self._reasoning_part is not None else None
+    def _repeats_thought(self, text: str) -> bool:
+        return self._reasoning_part is not None and equals([self._reasoning_part.pieces], text)
 
     def _think(self, text: str, kind: ReasoningKind) -> None:
         part = self._reasoning_part

@@ -51,7 +51,7 @@ def missing(streamed: list[Pieces], snapshot: str) -> str | None:
     """What the snapshot has beyond the streamed text: "" if nothing, None if it tells something else."""
     size = size_of(streamed)
     if len(snapshot) >= size:
-        return snapshot[size:] if _equals(streamed, snapshot[:size]) else None
+        return snapshot[size:] if equals(streamed, snapshot[:size]) else None
     text = _text(streamed)
     return None if text is None or not text.startswith(snapshot) else ""
 
@@ -59,7 +59,7 @@ def missing(streamed: list[Pieces], snapshot: str) -> str | None:
 def is_suffix(streamed: list[Pieces], snapshot: str) -> bool:
     """Whether a resumed stream brought the end of what the snapshot shows whole."""
     size = size_of(streamed)
-    return 0 < size <= len(snapshot) and _equals(streamed, snapshot[len(snapshot) - size :])
+    return 0 < size <= len(snapshot) and equals(streamed, snapshot[len(snapshot) - size :])
 
 
 def _text(streamed: list[Pieces]) -> str | None:
@@ -68,7 +68,8 @@ def _text(streamed: list[Pieces]) -> str | None:
     return "".join(texts) if len(texts) == len(streamed) else None
 
 
-def _equals(streamed: list[Pieces], text: str) -> bool:
+def equals(streamed: list[Pieces], text: str) -> bool:
+    """Whether the text is all that was streamed."""
     position = 0
     for pieces in streamed:
         size = size_of([pieces])

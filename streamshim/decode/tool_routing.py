@@ -147,16 +147,16 @@ class ToolCallRouter:
             return slot or last
         if slot is not None:
             return self._or_new(slot, name, arguments)
-        if name and not (last is not None and index is None and last.name == name and self._goes_on(last)):
+        if name and not (last is not None and index is None and self._takes(last, name)):
             return None
         if last is not None and (arguments or name):
             self._state.repair("tool-index-missing", "a fragment without a known index or id goes to the last call")
         return last
 
     @staticmethod
-    def _goes_on(call: Call) -> bool:
-        """Whether the call's arguments have begun and are not whole: a repeated name belongs to it."""
-        return call.has_arguments and not call.is_whole()
+    def _takes(call: Call, name: str) -> bool:
+        """Whether a name without id and index is this call's: it had none, or its arguments have begun and go on."""
+        return not call.name or (call.name == name and call.has_arguments and not call.is_whole())
 
     def _or_new(self, call: Call, name: str | None, arguments: str) -> Call | None:
         """The known call, unless a second whole object with a name comes: then the old one is over."""

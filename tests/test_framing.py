@@ -45,6 +45,8 @@ def frames(pieces: list[bytes], limit: int = LIMIT) -> tuple[list[Told], Framer]
         (b'{"a":1}data: 2\n\n', [(None, b'{"a":1}'), (None, b" 2")]),
         (b'data: 1\n\n{"e":1}\ndata: 2\n\n', [(None, b" 1"), (None, b'{"e":1}'), (None, b" 2")]),
         (b'data: 1\n{"e":1}\n', [(None, b"1"), (None, b'{"e":1}')]),
+        (b'{"a":1},\t{"b":2} data: 3\n\n', [(None, b'{"a":1}'), (None, b'{"b":2}'), (None, b" 3")]),
+        (b"{}\tdata", [(None, b"{}"), (None, b"")]),
         (b"{oops\ndata: 1\n\n", [(None, b"{oops\n"), (None, b" 1")]),
         (b'{"unclosed\ndata: 1\n\n', [(None, b'{"unclosed\n'), (None, b" 1")]),
         (b"", []),

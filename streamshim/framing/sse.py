@@ -40,6 +40,7 @@ _FIELD = re.compile(rb"(?:data|event|id|retry|error)?:")
 _FIELD_PREFIXES = frozenset(
     name[:length] for name in (b"data:", b"event:", b"id:", b"retry:", b"error:") for length in range(1, len(name))
 )
+_BETWEEN_DOCUMENTS = b" \t,"
 _COMPRESSED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"\x78\x9c": "deflate", b"\x78\xda": "deflate"}
 _DECISIVE_BYTES = 80
 """So many bytes of a line, blanks before it included, tell what it is: a field, `[DONE]` or a JSON document."""
@@ -73,6 +74,7 @@ class Framer:
         self._event_size = 0
         self._document: JsonBody | None = None
         self._inside_document_line = False
+        self._behind_document = False
 
     # -- the public verbs ---------------------------------------------------------------------------------------------
 
@@ -82,6 +84,9 @@ class Framer:
             piece = self._normalise(piece)
         if self._first_bytes is not None and not (piece := self._begin(self._first_bytes + piece)):
             return
+        if self._behind_document:
+            piece = piece.lstrip(_BETWEEN_DOCUMENTS)
+            self._behind_document = not piece
         if self._inside_document_line:
             head, line_end, piece = piece.partition(b"\n")
             yield from self._read_document(head + line_end)
@@ -257,7 +262,8 @@ class Framer:
             if not document.closed:
                 return
             self._document = None
-            data = data_behind.lstrip(b" \t\n,")
+            data = data_behind.lstrip(_BETWEEN_DOCUMENTS)
+            self._behind_document = not data
             if _opens_document(data) and data != b"[":
                 self._document = JsonBody(self._max)
             elif data.endswith(b"\n"):

@@ -126,6 +126,11 @@ class Item:
         self.slots.append(slot)
         return slot
 
+    @property
+    def has_words(self) -> bool:
+        """Whether any of its content was streamed."""
+        return any(slot.streamed for slot in self.slots)
+
     def fits_snapshot(self, raw: dict[str, Any]) -> bool:
         """Whether what was streamed may be what the snapshot shows."""
         if self.call is not None:
@@ -216,10 +221,11 @@ class Items:
     def match(self, snapshot: list[dict[str, Any]]) -> list[Item | None]:
         """For each item of the terminal output the one that was streamed, or None."""
         found: list[Item | None] = [None] * len(snapshot)
-        for ways in (self._by_name, self._by_place_and_content, self._by_content, self._by_place):
+        ways = (self._by_name, self._by_place_and_words, self._by_words)
+        for way in (*ways, self._by_place_and_content, self._by_content, self._by_place):
             left = [item for item in self.all if not item.matched][:_CANDIDATES]
             for position, raw in enumerate(snapshot):
-                if found[position] is None and (item := ways(raw, position, left)) is not None:
+                if found[position] is None and (item := way(raw, position, left)) is not None:
                     item.matched = True
                     found[position] = item
         return found
@@ -232,6 +238,14 @@ class Items:
             if _is_free(item, raw) and _same_call(item, call_id):
                 return item
         return None
+
+    def _by_place_and_words(self, raw: dict[str, Any], position: int, left: list[Item]) -> Item | None:
+        """Words that fit say more than an item of which nothing was streamed, and which anything would fit."""
+        item = self._by_place_and_content(raw, position, left)
+        return item if item is not None and item.has_words else None
+
+    def _by_words(self, raw: dict[str, Any], position: int, left: list[Item]) -> Item | None:
+        return self._by_content(raw, position, [item for item in left if item.has_words])
 
     def _by_place_and_content(self, raw: dict[str, Any], position: int, _left: list[Item]) -> Item | None:
         item = self._by_index.get(position)

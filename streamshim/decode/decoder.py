@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from os import urandom
 from typing import Any
 
 from ..errors import ErrorInfo
 from ..events import EndStatus, Event, Evidence, RawFrame, StreamEnd, StreamStart, Usage, UsageReport
 from ..framing.sse import Frame, Framer, Notice
+from ..identifiers import random_id
 from ..json_codec import loads, loads_lenient, rescue
 from .chat import ChatWire
 from .error_body import find_error, read_error
@@ -20,11 +20,6 @@ from .stream_state import StreamState, TagMode
 
 _SHOWN_CHARACTERS = 500
 Reader = Callable[[dict[str, Any]], None]
-
-
-def random_id(prefix: str) -> str:
-    """An id for what the wire left without one, such as `call_9f…` (24 random hex digits)."""
-    return f"{prefix}_{urandom(12).hex()}"
 
 
 class StreamDecoder:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Unpack
 
 from ..errors import ErrorInfo
+from ..identifiers import random_id
 from .chat import error_body, written_chat_usage
 from .chat_calls import message_call
 from .details import finish_word, source_of, written_logprobs
-from .encoder import random_id, unix_time
+from .encoder import unix_time
 from .options import ChatBodyOptions, ResponsesOptions
 from .replay import replay
 from .responses import ResponsesEncoder

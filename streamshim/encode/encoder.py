@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from os import urandom
 from typing import Any, ClassVar
 
 from ..events import Event, Evidence, StreamEnd, StreamStart
+from ..identifiers import random_id
 from ..json_codec import dumps
 
 DONE = b"data: [DONE]\n\n"
@@ -15,11 +15,6 @@ PING = b": ping\n\n"
 TRUNCATED_CODE = "stream_truncated"
 TRUNCATED_MESSAGE = "The upstream stream ended before it was complete."
 FAILED_MESSAGE = "The upstream reported an error and gave no message."
-
-
-def random_id(prefix: str) -> str:
-    """The prefix and 24 random hex digits."""
-    return f"{prefix}_{urandom(12).hex()}"
 
 
 def unix_time() -> int:

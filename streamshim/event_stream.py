@@ -40,6 +40,7 @@ class DecoderOptions(TypedDict, total=False):
     repairs: bool
     strict: bool | Collection[str]
     collect: bool
+    fast: bool
     trust_eof: bool
     max_frame_bytes: int
     make_id: Callable[[str], str] | None

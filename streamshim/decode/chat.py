@@ -6,6 +6,7 @@ tool calls, finish, usage, error. Finish reasons are advisory until the end.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from ..events import Citation, EndStatus, Finish
@@ -16,6 +17,7 @@ from .deltas import DELTA_MEMBERS, DeltaReader
 from .error_body import failed_status, read_error
 from .finish import is_foreign, is_word, verdict
 from .limits import MAX_CHOICES
+from .payload import UNREAD
 from .stream_state import StreamState
 from .tool_routing import usable, whole_number
 
@@ -43,19 +45,69 @@ class ChatWire:
         self._state = state
         self._choices: dict[int, Choice] = {}
         self._ended = False
-        self._last_beside: dict[str, Any] = {}
-        """The last value of each member beside `choices`."""
-        self._service_tier: Any = None
+        self._said: dict[str, Any] = {}
+        """The last value of each member beside `choices`, but for the usage: it may be set back by another member."""
         self._deltas = DeltaReader(state)
-        self._text = state.parts.text
         self._unidentified = True
         self._delta_shapes: dict[tuple[str, ...], tuple[str, ...]] = {}
         state.parts.exclusive = True
 
     # -- chunks -------------------------------------------------------------------------------------------------------
 
+    def straight(self, payloads: Iterator[Any]) -> Any:
+        """Reads chunks that only add to the part that is open; gives the first that does more, or `UNREAD`.
+
+        Raises:
+            ValueError: a payload is not JSON.
+            TooManyPartsError: two calls were glued, and the second is one part too many.
+        """
+        if self._unidentified or self._ended:
+            return next(payloads, UNREAD)
+        repairs, text = self._state.repairs, self._state.parts.text
+        choices, said = self._choices, self._said
+        for payload in payloads:
+            try:
+                (raw,) = payload["choices"]
+                choice = choices[raw["index"]]
+                delta = raw["delta"]
+                content = delta.get("content")
+            except (KeyError, TypeError, ValueError, AttributeError):
+                return payload
+            tier = payload.get("service_tier")
+            if (
+                payload.get("usage")
+                or (tier and tier != said.get("service_tier"))
+                or not (_BESIDE_CHOICES.isdisjoint(payload) or self._says_nothing_new(payload))
+            ):
+                return payload
+            part = choice.plain_text
+            if (
+                content
+                and part is not None
+                and part.is_open
+                and content.__class__ is str
+                and "<" not in content
+                # besides index and delta there are at most a null finish reason and null log probabilities
+                and len(raw) == 2 + (raw.get("finish_reason", 0) is None) + (raw.get("logprobs", 0) is None)
+                and (len(delta) == 1 or self._says_only(delta, "content"))
+            ):
+                repairs.frame += 1
+                text(part, content)
+            else:
+                repairs.frame += 1
+                if content or not self._plain_delta(choice, raw, delta):
+                    repairs.frame -= 1
+                    return payload
+        return UNREAD
+
+    def _says_nothing_new(self, payload: dict[str, Any]) -> bool:
+        """Whether what stands beside the choices was told."""
+        return all(
+            not value or key not in _BESIDE_CHOICES or value == self._said.get(key) for key, value in payload.items()
+        )
+
     def chunk(self, payload: dict[str, Any]) -> None:
-        """One chunk. The common deltas go straight into the part that is open."""
+        """One chunk, which may hold anything."""
         if self._unidentified:
             self._state.identify(payload)
             self._unidentified = self._state.unidentified
@@ -64,37 +116,9 @@ class ChatWire:
             self._odd_choices(choices)
         else:
             for raw in choices:
-                if raw.__class__ is not dict:
-                    continue
-                try:
-                    choice = self._choices[raw["index"]]
-                    delta = raw["delta"]
-                    content = delta.get("content")
-                except (KeyError, TypeError, AttributeError):
+                if isinstance(raw, dict):
                     self._any_choice(raw)
-                    continue
-                part = choice.plain_text
-                if (
-                    content
-                    and part is not None
-                    and part.is_open
-                    and content.__class__ is str
-                    and "<" not in content
-                    # besides index and delta there are at most a null finish reason and null log probabilities
-                    and len(raw) == 2 + (raw.get("finish_reason", 0) is None) + (raw.get("logprobs", 0) is None)
-                    and (len(delta) == 1 or self._says_only(delta, "content"))
-                ):
-                    self._text(part, content)
-                elif content or not self._plain_delta(choice, raw, delta):
-                    self._any_choice(raw)
-        if usage := payload.get("usage"):
-            self._state.see_usage(usage)
-        tier = payload.get("service_tier")
-        if tier and tier != self._service_tier:
-            self._service_tier = tier
-            self._state.metadata({"service_tier": tier})
-        if not _BESIDE_CHOICES.isdisjoint(payload):
-            self._beside_choices(payload)
+        self._beside_choices(payload)
 
     def _odd_choices(self, choices: Any) -> None:
         """Choices behind `[DONE]`, or none, or no list."""
@@ -105,11 +129,12 @@ class ChatWire:
 
     def _beside_choices(self, payload: dict[str, Any]) -> None:
         """What a chunk says beside its choices, told once as long as it does not change."""
+        self._state.see_usage(payload.get("usage"))
         sources: list[Citation] = []
         for key, value in payload.items():
-            if not value or key not in _BESIDE_CHOICES or value == self._last_beside.get(key):
+            if not value or (key not in _BESIDE_CHOICES and key != "service_tier") or value == self._said.get(key):
                 continue
-            self._last_beside[key] = value
+            self._said[key] = value
             if key in CITATION_LISTS:
                 sources += read_citations({key: value}, self._open_text(), 0)
             else:

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..errors import ErrorInfo
 from ..events import EndStatus, Event, Evidence, RawFrame, StreamEnd, StreamStart, Usage, UsageReport
-from ..framing.sse import Frame, Framer, Notice
+from ..framing.blocks import Blocks
+from ..framing.sse import Frame, Notice
 from ..identifiers import random_id
 from ..json_codec import loads, loads_lenient, rescue
 from .chat import ChatWire
 from .error_body import find_error, read_error
+from .frame_reader import FrameReader
 from .limits import FRAMES_BEFORE_START, MAX_FRAME_BYTES
 from .parts import TooManyPartsError
-from .payload import KEEPALIVES, unwrap, wire_of
+from .payload import KEEPALIVES, UNREAD, unwrap, wire_of
 from .responses import ResponsesWire
 from .stream_state import StreamState, TagMode
+from .template import LONGEST_KNOWN, Templates
 
 _SHOWN_CHARACTERS = 500
-Reader = Callable[[dict[str, Any]], None]
 
 
 class StreamDecoder:
@@ -39,6 +41,7 @@ class StreamDecoder:
         repairs: bool = False,
         strict: bool | Iterable[str] = False,
         collect: bool = True,
+        fast: bool = True,
         trust_eof: bool = False,
         max_frame_bytes: int = MAX_FRAME_BYTES,
         make_id: Callable[[str], str] | None = None,
@@ -53,6 +56,7 @@ class StreamDecoder:
             repairs: give a `Repair` for everything that is put right.
             strict: quirk ids (or True: all) that are errors instead of repairs.
             collect: whether the Ends of text, reasoning and refusal carry it; False for relays.
+            fast: know frames by sight that differ from the last one in nothing but the text; the events are the same.
             trust_eof: a clean end of the bytes is enough, for vendors that never say that they are done.
             max_frame_bytes: a longer frame is dropped and reported.
             make_id: makes call ids where the wire has none.
@@ -72,7 +76,11 @@ class StreamDecoder:
             reasoning_tags=reasoning_tags,
             tool_markup=tool_markup,
         )
-        self._framer = Framer(max_frame_bytes)
+        blocks = Blocks()
+        self._templates = Templates(self._state, blocks)
+        self._reader = FrameReader(max_frame_bytes, self._frame, self._too_many_parts, blocks)
+        if fast and not raw and max_frame_bytes >= LONGEST_KNOWN:
+            self._reader.templates = self._templates
         self._raw = raw
         self._trust_eof = trust_eof
         self._started = False
@@ -83,9 +91,6 @@ class StreamDecoder:
         self._cut = False
         """The body ended inside a frame or a document."""
         self._document_cut = False
-        self._unused: list[bytes] = []
-        self._straight: tuple[Reader | None, Mapping[str, Reader]] = (None, {})
-        """Where payloads go straight to, once the stream has started: chat chunks, and Responses deltas by type."""
 
     # -- what can be asked --------------------------------------------------------------------------------------------
 
@@ -110,44 +115,33 @@ class StreamDecoder:
         return self._state.model
 
     @property
+    def sequence_number(self) -> int | None:
+        """The last one that the Responses wire gave: what a broken background response is resumed after."""
+        return self._state.sequence_number if (last := self._templates.sequence_number) is None else int(last)
+
+    @property
+    def last_event_id(self) -> str | None:
+        """The last SSE `id:`, by the standard's rules."""
+        return self._reader.framer.last_event_id
+
+    @property
     def unused_data(self) -> bytes:
         """Bytes behind the event that ended a Responses stream."""
-        return b"".join(self._unused)
+        return b"".join(self._reader.unused)
 
     # -- the verbs ----------------------------------------------------------------------------------------------------
 
     def feed(self, data: bytes) -> list[Event]:
         """Some more bytes, cut anywhere."""
+        if data.__class__ is not bytes:
+            data = bytes(data)
+        one = self._templates.one
+        if one is not None and (event := one(data)) is not None:
+            return [event]
         if self.end is not None:
-            self._unused.append(bytes(data))
+            self._reader.unused.append(data)
             return []
-        repairs = self._state.repairs
-        chunk, delta_handlers = self._straight
-        framer = self._framer
-        for frame in framer.feed(bytes(data)):
-            try:
-                payload = loads(frame)
-            except ValueError:  # a notice as well: it is no JSON
-                payload = None
-            if isinstance(payload, dict):
-                read = chunk
-                if read is None:
-                    name = payload.get("type")
-                    read = delta_handlers.get(name) if isinstance(name, str) else None
-                elif "choices" not in payload or framer.event is not None:
-                    read = None
-                if read is not None:
-                    repairs.frame += 1
-                    try:
-                        read(payload)
-                    except TooManyPartsError:
-                        self._too_many_parts()
-                    continue
-            self._frame(frame)
-            chunk, delta_handlers = self._straight
-            if self.end is not None:
-                self._unused.append(framer.unread())
-                break
+        self._reader.read(data)
         return self._taken()
 
     def feed_payload(self, payload: Any, event: str | None = None) -> list[Event]:
@@ -158,6 +152,7 @@ class StreamDecoder:
         if self.end is None:
             state = self._state
             state.repairs.frame += 1
+            self._templates.forget()
             state.parts.careful = True  # it did not come through our JSON module: strings may hold anything
             if self._raw:
                 state.out.append(RawFrame(event, payload))
@@ -169,9 +164,7 @@ class StreamDecoder:
         """The source is over, or broke with `error`."""
         if self.end is None:
             self._closing = True
-            for frame in self._framer.close():
-                if self.end is None:
-                    self._frame(frame)
+            self._reader.close()
             if self.end is None:
                 self._judge_body()
                 self._finish(error=error, cancelled=False)
@@ -185,24 +178,26 @@ class StreamDecoder:
 
     # -- frames -------------------------------------------------------------------------------------------------------
 
-    def _frame(self, frame: Frame) -> None:
-        """Any frame, with everything that may be wrong about it."""
+    def _frame(self, frame: Frame, line: bytes | None, payload: Any) -> None:
+        """Any frame, with everything that may be wrong about it; `line` and `payload` as `FrameReader` gives them."""
         state = self._state
         if not isinstance(frame, Notice):
             state.repairs.frame += 1
-            line = self._framer.event
             name = line.decode("utf-8", "replace").removeprefix("event:").strip() or None if line is not None else None
             if self._raw:
                 state.out.append(RawFrame(name, frame.removeprefix(b" ").decode("utf-8", "replace")))
-            self._body(frame, name)
+            if payload is UNREAD:
+                self._body(frame, name)
+            else:
+                self._payload(payload, name)
         elif frame.quirk == "frame-too-long":
             state.limit(frame.detail)
         else:
             state.repair(frame.quirk, frame.detail)
         self._try_start()
         if self._started and not self._raw:
-            chunk = self._chat.chunk if self._chat is not None else None
-            self._straight = (chunk, self._responses.delta_handlers if self._responses is not None else {})
+            wire = self._chat or self._responses
+            self._reader.straight = wire.straight if wire is not None else None
 
     def _body(self, body: bytes, event: str | None) -> None:
         """The data of a frame: JSON, nearly JSON, or a word."""
@@ -336,7 +331,7 @@ class StreamDecoder:
 
     def _judge_body(self) -> None:
         """The body is over: a JSON document that was cut is shown as far as it is whole; prose is an error."""
-        framer, state = self._framer, self._state
+        framer, state = self._reader.framer, self._state
         if framer.cut_document.strip():
             self._cut = self._document_cut = True
             state.repair("half-frame", "the body ends inside a JSON document")
@@ -380,6 +375,7 @@ class StreamDecoder:
         )
         if state.repairs.strict_error:
             status = "failed"
+        self._reader.over = True
         self.end = StreamEnd(status, evidence, usage, dict(state.repairs.counts), state.response_id, state.model)
         state.out.append(self.end)
 

@@ -9,7 +9,7 @@ from .citations import CITATION_LISTS, read_citations
 from .content_parts import read_parts
 from .media import image_address
 from .reasoning_fields import OTHER_REASONING_KEYS, REASONING_KEYS, Thought, read_thought
-from .snapshots import Pieces, missing
+from .snapshots import Kept, Pieces, missing
 from .stream_state import StreamState
 
 DELTA_MEMBERS = frozenset(
@@ -112,7 +112,7 @@ class DeltaReader:
         }
         seen = self._messages.get(choice.index)
         if seen is None:
-            seen = self._messages[choice.index] = [[]]
+            seen = self._messages[choice.index] = [Kept()]
             if not choice.has_structured_thought:
                 self._thought(choice, told)
         content = message.get("content")

@@ -6,6 +6,8 @@ Start of one ends the other. On the chat wire the Start of any part ends them (`
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import repeat
 from typing import Literal
 
 from ..events import (
@@ -31,10 +33,17 @@ from ..events import (
 )
 from ..json_codec import clean
 from .limits import MAX_PARTS
-from .snapshots import Digest
+from .snapshots import Digest, Kept, Pieces
 
 PartKind = Literal["text", "reasoning", "refusal", "tool_call", "media"]
 REPLACEMENT = "\ufffd"
+_DELTA_OF: dict[PartKind, Callable[[str, int, int], Event]] = {
+    "text": TextDelta,
+    "reasoning": ReasoningDelta,
+    "refusal": RefusalDelta,
+    "tool_call": ToolCallDelta,
+}
+"""The events that are made of a text, a part and a choice."""
 
 
 class TooManyPartsError(Exception):
@@ -44,16 +53,17 @@ class TooManyPartsError(Exception):
 class Part:
     """One part from its Start to its End."""
 
-    __slots__ = ("call", "choice", "half", "id", "is_open", "kind", "number", "pieces", "thought")
+    __slots__ = ("call", "choice", "half", "id", "is_open", "kind", "make_delta", "number", "pieces", "thought")
 
     def __init__(self, number: int, choice: int, kind: PartKind, collect: bool) -> None:
         """`collect`: keep the deltas for the End."""
         self.number = number
         self.choice = choice
         self.kind = kind
+        self.make_delta = _DELTA_OF.get(kind, TextDelta)
         self.id: str | None = None
         self.is_open = True
-        self.pieces: list[str] | Digest = [] if collect else Digest()
+        self.pieces: Pieces = Kept() if collect else Digest()
         self.half = ""
         self.thought: tuple[ReasoningKind, str | None, str | None] = ("raw", None, None)
         self.call: tuple[str, str, ToolKind] = ("", "", "function")
@@ -61,11 +71,11 @@ class Part:
     @property
     def kept(self) -> list[str]:
         """The deltas, where they are kept."""
-        return self.pieces if isinstance(self.pieces, list) else []
+        return self.pieces if isinstance(self.pieces, Kept) else []
 
     def text(self) -> str | None:
         """All deltas so far, or None where they are not kept."""
-        return None if isinstance(self.pieces, Digest) else "".join(self.pieces)
+        return self.pieces.text()
 
 
 class Parts:
@@ -181,6 +191,21 @@ class Parts:
             return
         part.pieces.append(delta)
         self.out.append(ToolCallDelta(delta, part.number, part.choice))
+
+    def deltas(self, part: Part, texts: list[str]) -> None:
+        """Several deltas of text, reasoning or arguments; none is empty, and the ledger is not `careful`."""
+        part.pieces.extend(texts)
+        self.out.extend(map(part.make_delta, texts, repeat(part.number), repeat(part.choice)))
+
+    def teller(self, part: Part) -> Callable[[str], Event]:
+        """Makes the delta of a text, which whoever asks for it tells: `deltas` for one, as quick as can be."""
+        keep, make, number, choice = part.pieces.append, part.make_delta, part.number, part.choice
+
+        def tell(text: str) -> Event:
+            keep(text)
+            return make(text, number, choice)
+
+        return tell
 
     def media(self, part: Part, data: str | None, transcript: str | None) -> None:
         """More of an image or audio; its data is kept."""

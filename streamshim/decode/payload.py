@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 Wire = Literal["chat", "responses", "response_body", "other"]
+UNREAD: Final = object()
+"""Stands where a payload would: there is none, or it was not parsed yet."""
 
 _ENVELOPE = frozenset(
     "id object created created_at model system_fingerprint service_tier usage provider request_id p obfuscation".split()

@@ -6,7 +6,7 @@ of what was streamed. So every event finds its item (`items`), and every repeat 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..errors import ErrorInfo
@@ -19,6 +19,7 @@ from .item_reader import ItemReader
 from .items import SlotKind
 from .media import Audio
 from .parts import Part
+from .payload import UNREAD
 from .stream_state import StreamState
 from .tool_routing import whole_number
 
@@ -35,6 +36,8 @@ _PROSE: dict[str, tuple[str, SlotKind, str, str]] = {
 """Event family: item type, kind of part, its index, and where `.done` keeps the whole."""
 _METADATA = ("service_tier", "moderation")
 _KEEPALIVES = frozenset(("keepalive", "ping", "heartbeat"))
+_MAX_HANDLERS = 64
+"""Kinds of deltas that one stream may have and still be known by name."""
 _SILENT = frozenset(("compaction",))
 
 
@@ -54,18 +57,41 @@ class ResponsesWire:
         self._text = state.parts.text
         self._raw_reason: str | None = None
         self._is_body = False
-        self.delta_handlers: dict[str, Callable[[dict[str, Any]], None]] = {
-            **{f"response.{family}.delta": self._prose_delta(prose) for family, prose in _PROSE.items()},
-            **{f"response.{family}.delta": self._input_delta(item_type) for family, item_type in INPUT_EVENTS.items()},
-            "response.output_text.delta": self._text_delta,
+        self._delta_handlers: dict[str, Callable[[dict[str, Any]], None]] = {
+            "response.output_text.delta": self._text_delta
         }
-        """What reads the deltas, by event type: most of a stream, and nothing in it ends one."""
+        """What reads the deltas that came so far, by event type: most of a stream, and nothing in it ends one."""
 
     # -- events -------------------------------------------------------------------------------------------------------
 
+    def straight(self, payloads: Iterator[Any]) -> Any:
+        """Reads deltas; gives the first payload that is none, or `UNREAD`.
+
+        Raises:
+            ValueError: a payload is not JSON.
+            TooManyPartsError: a delta would begin a part too many.
+        """
+        state, repairs, handlers = self._state, self._state.repairs, self._delta_handlers
+        for payload in payloads:
+            try:
+                handler = handlers[payload["type"]]
+            except (KeyError, TypeError):
+                return payload
+            repairs.frame += 1
+            handler(payload)
+            if (number := payload.get("sequence_number")).__class__ is int:
+                state.sequence_number = number
+        return UNREAD
+
     def event(self, payload: dict[str, Any], name: str) -> None:
         """One event; `name` is its type."""
-        handler = self.delta_handlers.get(name) or self._handler(name)
+        if (number := payload.get("sequence_number")).__class__ is int:
+            self._state.sequence_number = number
+        handler = self._delta_handlers.get(name)
+        if handler is None:
+            handler = self._handler(name)
+            if name.endswith(".delta") and len(self._delta_handlers) < _MAX_HANDLERS:
+                self._delta_handlers[name] = handler
         handler(payload)
 
     def _handler(self, name: str) -> Callable[[dict[str, Any]], None]:
@@ -88,7 +114,7 @@ class ResponsesWire:
         if prose := _PROSE.get(family) or self._vendor_prose(family):
             return self._prose_delta(prose) if action == "delta" else self._prose_done(prose)
         if item_type := INPUT_EVENTS.get(family):
-            return lambda payload: self._reader.input_done(payload, item_type)
+            return self._input_delta(item_type) if action == "delta" else self._input_done(item_type)
         if "_call" in family or family == "mcp_list_tools":
             return lambda payload: self._reader.progress(payload, family, action)
         if family in _SILENT:
@@ -146,6 +172,9 @@ class ResponsesWire:
             self._reader.input_delta(payload, item_type)
 
         return read
+
+    def _input_done(self, item_type: str) -> Callable[[dict[str, Any]], None]:
+        return lambda payload: self._reader.input_done(payload, item_type)
 
     def _prose_done(self, prose: tuple[str, SlotKind, str, str]) -> Callable[[dict[str, Any]], None]:
         item_type, kind, index, member = prose

@@ -3,10 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import islice
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from hashlib import blake2b
+
+
+class Kept(list[str]):
+    """The pieces of a text. How long they are and what they make is remembered as far as it was asked for."""
+
+    __slots__ = ("_counted", "_joined", "_size", "_text")
+
+    def __init__(self) -> None:
+        """No pieces."""
+        super().__init__()
+        self._counted = self._joined = self._size = 0
+        self._text = ""
+
+    @property
+    def size(self) -> int:
+        """How many characters they have."""
+        if self._counted < len(self):
+            if self._counted:
+                self._size += sum(map(len, islice(self, self._counted, None)))
+            else:
+                self._size = len(self.text())  # the first to ask wants to compare
+            self._counted = len(self)
+        return self._size
+
+    def text(self) -> str:
+        """All of them."""
+        if self._joined < len(self):
+            self._text = "".join(self)
+            self._joined = len(self)
+        return self._text
+
+    def equals(self, text: str) -> bool:
+        """Whether the text is all that was streamed."""
+        return self.text() == text
 
 
 class Digest:
@@ -24,6 +59,13 @@ class Digest:
         self.size += len(text)
         self.hash.update(_encoded(text))
 
+    def extend(self, texts: Iterable[str]) -> None:
+        """More was streamed, in several pieces."""
+        self.append("".join(texts))
+
+    def text(self) -> None:
+        """It was not kept."""
+
     def equals(self, text: str) -> bool:
         """Whether the text is all that was streamed."""
         return _new_hash(text).digest() == self.hash.digest()
@@ -39,12 +81,12 @@ def _new_hash(text: str = "") -> blake2b:
     return blake2b(_encoded(text), digest_size=16)
 
 
-Pieces = list[str] | Digest
+Pieces = Kept | Digest
 
 
 def size_of(streamed: Iterable[Pieces]) -> int:
     """How many characters were streamed."""
-    return sum(pieces.size if isinstance(pieces, Digest) else sum(map(len, pieces)) for pieces in streamed)
+    return sum(pieces.size for pieces in streamed)
 
 
 def missing(streamed: list[Pieces], snapshot: str) -> str | None:
@@ -64,17 +106,17 @@ def is_suffix(streamed: list[Pieces], snapshot: str) -> bool:
 
 def _text(streamed: list[Pieces]) -> str | None:
     """The streamed text, where it was kept."""
-    texts = ["".join(pieces) for pieces in streamed if not isinstance(pieces, Digest)]
+    texts = [text for pieces in streamed if (text := pieces.text()) is not None]
     return "".join(texts) if len(texts) == len(streamed) else None
 
 
 def equals(streamed: list[Pieces], text: str) -> bool:
     """Whether the text is all that was streamed."""
+    if len(text) != size_of(streamed):
+        return False
     position = 0
     for pieces in streamed:
-        size = size_of([pieces])
-        piece = text[position : position + size]
-        if not (pieces.equals(piece) if isinstance(pieces, Digest) else "".join(pieces) == piece):
+        if not pieces.equals(text[position : position + pieces.size]):
             return False
-        position += size
-    return position == len(text)
+        position += pieces.size
+    return True

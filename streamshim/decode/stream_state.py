@@ -42,6 +42,8 @@ class StreamState:
         self.response_id: str | None = None
         self.model: str | None = None
         self.created_at: int | None = None
+        self.sequence_number: int | None = None
+        """The last one that the Responses wire gave."""
         self.unidentified = True
         """Whether the id or the model is still to come."""
         self.errors = 0

@@ -34,6 +34,7 @@ class Notice:
 Frame = bytes | Notice
 """The data of a frame; `Framer.event` holds the `event:` line that came with it. Or what there is to tell."""
 
+_CARRIAGE_RETURN = 0x0D
 _BOM = b"\xef\xbb\xbf"
 _DONE = b"[DONE]"
 _FIELD = re.compile(rb"(?:data|event|id|retry|error)?:")
@@ -58,6 +59,8 @@ class Framer:
         self.compression: str | None = None
         self.event: bytes | None = None
         """The `event:` line of the frame that was given last, or None."""
+        self.last_event_id: str | None = None
+        """What the last `id:` line said."""
         self.cut_document = b""
         """A JSON document that the end of the body cut."""
         self._max = max_frame_bytes
@@ -80,7 +83,7 @@ class Framer:
 
     def feed(self, piece: bytes) -> Iterator[Frame]:
         """The frames that `piece` completes."""
-        if b"\r" in piece or self._skip_line_feed:
+        if _CARRIAGE_RETURN in piece or self._skip_line_feed:
             piece = self._normalise(piece)
         if self._first_bytes is not None and not (piece := self._begin(self._first_bytes + piece)):
             return
@@ -147,6 +150,24 @@ class Framer:
         rest = b"".join(line + b"\n" for line in self._lines) + self._tail
         self._tail = b""
         return rest
+
+    @property
+    def is_between_events(self) -> bool:
+        """Whether nothing is held: a reader of whole events may take the next bytes."""
+        return not (
+            self._fragments
+            or self._data is not None
+            or self._event is not None
+            or self._document is not None
+            or self._inside_document_line
+            or self._behind_document
+            or self._skip_line_feed
+            or self._first_bytes
+        )
+
+    def begin(self) -> None:
+        """The first bytes were an event, and read elsewhere: no byte order mark can follow."""
+        self._first_bytes = None
 
     # -- pieces -------------------------------------------------------------------------------------------------------
 
@@ -233,7 +254,10 @@ class Framer:
             yield from self._add_data(line)
         elif _opens_document(line):
             yield from self._open_document(line + b"\n")
-        elif not (colon and name in (b"", b"id", b"retry")) and len(self.prose) < _PROSE_BYTES:
+        elif name == b"id" and colon:
+            if b"\0" not in value:
+                self.last_event_id = value.removeprefix(b" ").decode("utf-8", "replace")
+        elif not (colon and name in (b"", b"retry")) and len(self.prose) < _PROSE_BYTES:
             self.prose += line[:_PROSE_BYTES] + b"\n"
 
     # -- documents ----------------------------------------------------------------------------------------------------

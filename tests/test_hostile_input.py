@@ -230,6 +230,27 @@ def test_a_million_empty_frames_and_endless_comments_hold_nothing() -> None:
     assert peak < 8 * 1024 * 1024
 
 
+@pytest.mark.parametrize("options", [{}, {"fast": False}, {"collect": False}], ids=str)
+@pytest.mark.parametrize("size", [64 * 1024, None], ids=["64 KB", "one event"])
+def test_a_long_answer_weighs_what_its_text_weighs(size: int | None, options: dict[str, Any]) -> None:
+    event = chat({"content": "word "})
+    pieces = list(pieces_of(event * 1000, size)) if size else [event] * 1000
+    decoder = StreamDecoder(**options)
+    decoder.feed(event)
+    tracemalloc.start()
+    try:
+        for piece in pieces * 60:
+            decoder.feed(piece)
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    text = 0 if "collect" in options else len("word ") * 60_000
+    few_deltas = 4200 * 60  # not joined yet
+    assert held < 2 * text + few_deltas + 100_000
+    (end,) = [event for event in decoder.close() if event.type == "text_end"]
+    assert len(end.text or "") == (text and text + len("word "))
+
+
 def test_ever_new_choices_are_dropped_past_the_limit() -> None:
     body = b"".join(
         frame({"choices": [{"index": i, "delta": {"content": "x"}}]}) for i in range(limits.MAX_CHOICES + 10)

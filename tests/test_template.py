@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from typing import Any
 from unittest import mock
 
@@ -14,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamshim import StreamDecoder
-from streamshim.decode import template
+from streamshim.decode import stream_state, template
 from streamshim.events import Event
 from tests.reading import decode, first_difference
 from tests.strategies import bodies, real_streams
@@ -77,7 +78,25 @@ _words = [
     '"',
     "[1]",
 ]
-_words += ["<", "<think>", "</think>", "a<b", "", " ", "null", '{"a":', "1}", '{"a":1}', '"}', "%s", "%", "\x7f", "😀"]
+_words += [
+    "<",
+    "<think>",
+    "</think>",
+    "a<b",
+    "",
+    " ",
+    "null",
+    '{"a":',
+    "1}",
+    '{"a":1}',
+    '"}',
+    "%s",
+    "%",
+    "\x7f",
+    "😀",
+    "[TOOL_CALLS]f{}",
+    "```json",
+]
 words = st.one_of(st.sampled_from(_words[:6]), st.sampled_from(_words), st.text(max_size=6))
 _tokens = st.sampled_from(
     [
@@ -167,13 +186,28 @@ def cut(draw: st.DrawFn, data: bytes) -> list[bytes]:
     return [data[start:end] for start, end in itertools.pairwise([0, *places, len(data)])]
 
 
-def eager(patience: int) -> Any:
-    """Learns so early that short streams are known by sight as well."""
-    return mock.patch.object(template, "_PATIENCE", patience)
+@contextlib.contextmanager
+def eager(patience: int) -> Generator[None]:
+    """Learns so early that short streams are known by sight as well, and joins what is kept after each few frames."""
+    with (
+        mock.patch.object(template, "_PATIENCE", patience),
+        mock.patch.object(template, "COMPACT_FRAMES", 3),
+        mock.patch.object(stream_state, "COMPACT_FRAMES", 3),
+    ):
+        yield
 
 
 def difference(pieces: Sequence[bytes], **options: Any) -> str | None:
     return first_difference(decode(pieces, fast=False, **options), decode(pieces, **options))
+
+
+def last_numbers(pieces: Sequence[bytes], *, fast: bool) -> list[int | None]:
+    decoder = StreamDecoder(make_id=str, fast=fast)
+    numbers = []
+    for piece in pieces:
+        decoder.feed(piece)
+        numbers.append(decoder.sequence_number)
+    return numbers
 
 
 options = st.fixed_dictionaries(
@@ -234,6 +268,70 @@ def test_recorded_streams_give_the_same_events_in_every_feeding(entry: dict[str,
         assert first_difference(full, decode(pieces)) is None
         with eager(0):
             assert first_difference(full, decode(pieces)) is None
+
+
+_ODD = [
+    *(json.dumps(word) for word in _words),
+    *(json.dumps(word, ensure_ascii=False) for word in ("日本", "\u2028", "\x7f", "</think>", "◁/think▷")),
+    *(
+        r'"\u003c/think\u003e"',
+        r'"\ud83d"',
+        r'"\ude00"',
+        r'"\ud83d\ude00"',
+        r'"\x"',
+        '"raw\ttab"',
+        '"raw\nline"',
+        r'"\u00e9"',
+    ),
+    *(
+        "null",
+        "1",
+        "true",
+        '"',
+        r'"\"',
+        '{"text":"x"}',
+        '["x"]',
+        '"x","delta":"y"',
+        '"x","content":"y"',
+        '"x" ',
+        ' "x"',
+    ),
+    *('"{\\"b\\":1}"', '"\\"{}\\""', '"}"', '"<"', '""'),
+]
+_ODD_PADDINGS = [
+    r'"\ud800"',
+    r'"\x"',
+    '"\t"',
+    '"ü"',
+    '"\\""',
+    "null",
+    "7",
+    '"x","delta":"y"',
+    '"x","error":{"message":"m"}',
+    '"a" ',
+    '""',
+]
+
+
+@pytest.mark.parametrize("name", sorted(shapes))
+def test_odd_words_among_plain_ones_give_the_same_events(name: str) -> None:
+    def stream(words: Sequence[tuple[str, str]]) -> bytes:
+        forms = itertools.cycle(shapes[name])
+        frames = [_filled(next(forms), word, padding, 5 + n) + "\n\n" for n, (word, padding) in enumerate(words)]
+        return (_heads.get(name, "") + "".join(frames)).encode("utf-8", "surrogatepass")
+
+    plain = [('"word"', '"aB3"')] * 4
+    begun = ['"{\\"a\\":1"', '"1"', '"1"', '"1"', '"}"']  # whole arguments, behind which little can stand
+    cases = [[(token, '"aB3"')] for token in _ODD] + [[('"x"', padding)] for padding in _ODD_PADDINGS]
+    cases += [[(json.dumps('{"a":1}'), '"p"'), (token, '"p"')] for token in _ODD]
+    for case in cases:
+        for first in (plain, [(word, '"aB3"') for word in begun]):
+            body = stream([*first, *case, *plain])
+            for pieces in ([body], by_events(body), [body[at : at + 400] for at in range(0, len(body), 400)]):
+                with eager(0):
+                    assert difference(pieces, make_id=str) is None, case
+                    assert last_numbers(pieces, fast=True) == last_numbers(pieces, fast=False), case
+                    assert difference(pieces, make_id=str, tool_markup=True) is None, case
 
 
 # -- what is known by sight, and what is not --------------------------------------------------------------------------

@@ -142,6 +142,7 @@ class StreamDecoder:
             self._reader.unused.append(data)
             return []
         self._reader.read(data)
+        self._state.compact()
         return self._taken()
 
     def feed_payload(self, payload: Any, event: str | None = None) -> list[Event]:
@@ -158,6 +159,7 @@ class StreamDecoder:
                 state.out.append(RawFrame(event, payload))
             self._payload(payload, event)
             self._try_start()
+            state.compact()
         return self._taken()
 
     def close(self, error: BaseException | None = None) -> list[Event]:

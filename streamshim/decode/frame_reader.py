@@ -55,7 +55,7 @@ class FrameReader:
         if not data:
             return
         if block := self._blocks.feed(data):
-            if self.templates is None:
+            if self.templates is None or self.templates.rests(block):
                 self._read_block(block)
             else:
                 self._read_templates(block, self.templates)

@@ -36,7 +36,11 @@ from .limits import MAX_PARTS
 from .snapshots import Digest, Kept, Pieces
 
 PartKind = Literal["text", "reasoning", "refusal", "tool_call", "media"]
+_TAIL = 32
+"""Characters of the last piece that tell how it ends."""
 REPLACEMENT = "\ufffd"
+_MANY = 8
+"""So many deltas, and a map is worth being set up."""
 _DELTA_OF: dict[PartKind, Callable[[str, int, int], Event]] = {
     "text": TextDelta,
     "reasoning": ReasoningDelta,
@@ -68,10 +72,10 @@ class Part:
         self.thought: tuple[ReasoningKind, str | None, str | None] = ("raw", None, None)
         self.call: tuple[str, str, ToolKind] = ("", "", "function")
 
-    @property
-    def kept(self) -> list[str]:
-        """The deltas, where they are kept."""
-        return self.pieces if isinstance(self.pieces, Kept) else []
+    def may_end_object(self) -> bool:
+        """Whether the last piece ends as an object does; blanks tell nothing."""
+        tail = self.pieces[-1][-_TAIL:] if isinstance(self.pieces, Kept) and self.pieces else ""
+        return tail.rstrip().endswith("}") or not tail.strip()
 
     def text(self) -> str | None:
         """All deltas so far, or None where they are not kept."""
@@ -195,7 +199,12 @@ class Parts:
     def deltas(self, part: Part, texts: list[str]) -> None:
         """Several deltas of text, reasoning or arguments; none is empty, and the ledger is not `careful`."""
         part.pieces.extend(texts)
-        self.out.extend(map(part.make_delta, texts, repeat(part.number), repeat(part.choice)))
+        make, number, choice = part.make_delta, part.number, part.choice
+        if len(texts) > _MANY:
+            self.out.extend(map(make, texts, repeat(number), repeat(choice)))
+        else:
+            for text in texts:
+                self.out.append(make(text, number, choice))
 
     def teller(self, part: Part) -> Callable[[str], Event]:
         """Makes the delta of a text, which whoever asks for it tells: `deltas` for one, as quick as can be."""
@@ -274,6 +283,12 @@ class Parts:
             self.out.append(RefusalDelta(REPLACEMENT, number, choice))
         else:
             self.out.append(ToolCallDelta(REPLACEMENT, number, choice))
+
+    def compact(self) -> None:
+        """Join what is kept: to be called now and then, some thousand deltas apart."""
+        for part in self.open.values():
+            if isinstance(part.pieces, Kept):
+                part.pieces.compact()
 
     def _close(self, part: Part) -> None:
         part.is_open = False

@@ -11,33 +11,51 @@ if TYPE_CHECKING:
 
 
 class Kept(list[str]):
-    """The pieces of a text. How long they are and what they make is remembered as far as it was asked for."""
+    """The pieces of a text. Now and then they are joined: a text weighs less than its pieces, ten times and more."""
 
-    __slots__ = ("_counted", "_joined", "_size", "_text")
+    __slots__ = ("_chunks", "_counted", "_size")
 
     def __init__(self) -> None:
         """No pieces."""
         super().__init__()
-        self._counted = self._joined = self._size = 0
-        self._text = ""
+        self._chunks = self._counted = self._size = 0
 
     @property
     def size(self) -> int:
         """How many characters they have."""
         if self._counted < len(self):
-            if self._counted:
-                self._size += sum(map(len, islice(self, self._counted, None)))
-            else:
-                self._size = len(self.text())  # the first to ask wants to compare
+            self._size += sum(map(len, islice(self, self._counted, None)))
             self._counted = len(self)
         return self._size
 
+    def compact(self) -> None:
+        """Join the pieces that came since the last time."""
+        if len(self) > self._chunks + 1:
+            self._size = self.size
+            self[self._chunks :] = ["".join(self[self._chunks :])]
+            self._chunks = self._counted = len(self)
+
     def text(self) -> str:
         """All of them."""
-        if self._joined < len(self):
-            self._text = "".join(self)
-            self._joined = len(self)
-        return self._text
+        if not self:
+            return ""
+        if len(self) > 1:
+            text = "".join(self)
+            self[:] = [text]
+            self._chunks = self._counted = 1
+            self._size = len(text)
+        return self[0]
+
+    def since(self, offset: int) -> str:
+        """The characters behind an offset."""
+        left = self.size - offset
+        pieces: list[str] = []
+        for piece in reversed(self):
+            if left <= 0:
+                break
+            pieces.append(piece[-left:])
+            left -= len(piece)
+        return "".join(reversed(pieces))
 
     def equals(self, text: str) -> bool:
         """Whether the text is all that was streamed."""
@@ -94,8 +112,7 @@ def missing(streamed: list[Pieces], snapshot: str) -> str | None:
     size = size_of(streamed)
     if len(snapshot) >= size:
         return snapshot[size:] if equals(streamed, snapshot[:size]) else None
-    text = _text(streamed)
-    return None if text is None or not text.startswith(snapshot) else ""
+    return "" if _begins_with(streamed, snapshot) else None
 
 
 def is_suffix(streamed: list[Pieces], snapshot: str) -> bool:
@@ -104,10 +121,19 @@ def is_suffix(streamed: list[Pieces], snapshot: str) -> bool:
     return 0 < size <= len(snapshot) and equals(streamed, snapshot[len(snapshot) - size :])
 
 
-def _text(streamed: list[Pieces]) -> str | None:
-    """The streamed text, where it was kept."""
-    texts = [text for pieces in streamed if (text := pieces.text()) is not None]
-    return "".join(texts) if len(texts) == len(streamed) else None
+def _begins_with(streamed: list[Pieces], text: str) -> bool:
+    """Whether what was streamed is longer than the text and begins with it, as far as it was kept."""
+    position = 0
+    for pieces in streamed:
+        if isinstance(pieces, Digest):
+            return False
+        for piece in pieces:
+            if not piece.startswith(text[position : position + len(piece)]):
+                return False
+            position += len(piece)
+            if position >= len(text):
+                return True
+    return False
 
 
 def equals(streamed: list[Pieces], text: str) -> bool:

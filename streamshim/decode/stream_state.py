@@ -15,6 +15,7 @@ from .repairs import Repairs
 from .usage import merge, read_usage
 
 logger = logging.getLogger("streamshim")
+COMPACT_FRAMES = 4096
 TagMode = Literal["auto", "off", "open"]
 
 
@@ -50,6 +51,7 @@ class StreamState:
         """How many errors were reported."""
         self.truncated_by_encoder = False
         """The wire said, in the words of our own encoder, that the stream behind it was cut."""
+        self._compact_at = COMPACT_FRAMES
         self._failed = False
         self._error_keys: set[tuple[str | None, str]] = set()
         self._usage: dict[str, Any] | None = None
@@ -57,6 +59,12 @@ class StreamState:
         self._last_sources: Any = None
         self._unknown_names: set[str] = set()
         self._metadata: dict[str, Any] = {}
+
+    def compact(self) -> None:
+        """Join the pieces of what is kept, once in `COMPACT_FRAMES`."""
+        if self.repairs.frame >= self._compact_at:
+            self._compact_at = self.repairs.frame + COMPACT_FRAMES
+            self.parts.compact()
 
     # -- identity and usage -------------------------------------------------------------------------------------------
 

@@ -29,10 +29,9 @@ from ..events import Event, ReasoningDelta, TextDelta, ToolCallDelta
 from ..framing.blocks import LONGEST_BEGINNING, Blocks
 from ..json_codec import loads
 from .parts import Part
-from .repairs import Repairs
-from .stream_state import StreamState
+from .stream_state import COMPACT_FRAMES, StreamState
 
-_PATIENCE = 32
+_PATIENCE = 24
 """Frames before the first try: what learning costs, a parse or twenty, is earned back by then or never."""
 _MOST_PATIENCE = 4096
 _MISSES = 2
@@ -45,6 +44,8 @@ _FIRST_WINDOW, LONGEST_KNOWN = 4 * 1024, 128 * 1024
 them is too long for a frame: a reader who wants shorter ones is served by the parse alone."""
 
 _LINE_FEED = 0x0A
+_TYPICAL_FRAME = 384
+"""Bytes; only to guess how far it is to the frame that is worth a try."""
 SlotKind = Literal["text", "string", "number"]
 _Rule = Literal["any", "no tag", "arguments"]
 """Which texts go straight: content without "<"; arguments that cannot stand behind a whole object."""
@@ -111,45 +112,60 @@ class Template:
         self._form = b"".join(literal.replace(b"%", b"%%") + b"%b" for literal in literals)
         """A frame, once its slots are filled in, and the empty bytes that a split leaves between two frames."""
 
-    def reader(self, tell: Callable[[str], Event], repairs: Repairs) -> Callable[[bytes], Event | None]:
-        """Reads a piece that is one frame: what `tell` makes of its text, or None if it does not fit."""
-        slot_of = self._only_slot if self._stride == 2 else self._text_slot
+    def reader(self, part: Part, state: StreamState) -> Callable[[bytes], Event | None]:
+        """Reads a piece that is one frame: more of the part, or None if it does not fit."""
+        repairs, compact, tell = state.repairs, state.compact, state.parts.teller(part)
         no_tag, no_bracket = self.rule == "no tag", self.rule == "arguments"
+        first, last, start, end = self._first, self._last, self._start, self._end
 
-        def read(frame: bytes) -> Event | None:
-            slot = slot_of(frame) if len(frame) <= LONGEST_KNOWN else None
-            if slot is None:
+        def read_only_slot(frame: bytes) -> Event | None:
+            if not (frame.startswith(first) and frame.endswith(last)) or len(frame) > LONGEST_KNOWN:
                 return None
             try:
-                text = slot.decode()
+                text = frame[start:end].decode()
                 if not text.isprintable() or '"' in text or "\\" in text:
-                    text = loads(b'"' + slot + b'"') if _WHOLE["text"](slot) else ""
+                    text = self._unusual(frame[start:end])
             except ValueError:
                 return None
             if not text or (no_tag and "<" in text) or (no_bracket and text[0] in _BEGIN_BEHIND_WHOLE):
                 return None
             repairs.frame += 1
+            if not repairs.frame % COMPACT_FRAMES:
+                compact()
             return tell(text)
 
-        return read
+        width, form, text_slot, number_slot = self._stride + 1, self._form, self._text, self._number
 
-    def _only_slot(self, frame: bytes) -> bytes | None:
-        """The text slot of a frame that has no other."""
-        if frame.startswith(self._first) and frame.endswith(self._last):
-            return frame[self._start : self._end]
-        return None
+        def read_slots(frame: bytes) -> Event | None:
+            slots = (self._split or self._splitter(frame))(frame)
+            if (
+                len(slots) != width
+                or slots[1] is None
+                or len(frame) > LONGEST_KNOWN
+                or form % tuple(slots[1:]) != frame
+            ):
+                return None
+            try:
+                text = slots[text_slot].decode()
+                if "\\" in text:
+                    text = self._unusual(slots[text_slot])
+            except ValueError:
+                return None
+            if (no_tag and "<" in text) or (no_bracket and text[0] in _BEGIN_BEHIND_WHOLE):
+                return None
+            if number_slot:
+                self.number = slots[number_slot]
+            repairs.frame += 1
+            if not repairs.frame % COMPACT_FRAMES:
+                compact()
+            return tell(text)
 
-    def _text_slot(self, frame: bytes) -> bytes | None:
-        """The text slot of a frame that has more of them."""
-        split = self._split or self._splitter(frame)
-        if split is None:
-            return None
-        slots = split(frame)
-        if len(slots) != self._stride + 1 or slots[1] is None or self._form % tuple(slots[1:]) != frame:
-            return None
-        if self._number:
-            self.number = slots[self._number]
-        return slots[self._text]  # type: ignore[no-any-return]
+        return read_only_slot if self._stride == 2 else read_slots
+
+    @staticmethod
+    def _unusual(slot: bytes) -> str:
+        """A text with escapes, or one that looks odd. Raises ValueError, or gives no text, if it is no JSON string."""
+        return loads(b'"' + slot + b'"') if _WHOLE["text"](slot) else ""
 
     def may_become(self, rest: bytes) -> bool:
         """Whether the bytes are the beginning of a frame of this shape, as far as one can see without reading it."""
@@ -159,18 +175,16 @@ class Template:
             rest.startswith(self._first) and len(rest) <= LONGEST_BEGINNING and _LINE_FEED not in rest[self._start : -1]
         )
 
-    def _splitter(self, block: bytes) -> Split | None:
+    def _splitter(self, block: bytes) -> Split:
         """The skeleton, made when a second frame looks like the first."""
-        if self._split is None and block.startswith(self._first):
-            self._split = _skeleton(tuple(map(len, self._literals)), self._kinds)
+        if not block.startswith(self._first):
+            return lambda _: [b"", None, b""]
+        self._split = _skeleton(tuple(map(len, self._literals)), self._kinds)
         return self._split
 
     def texts(self, block: bytes) -> tuple[list[str], list[bytes], int]:
         """The texts of the frames at the block's beginning that fit, the slots of these frames, and their bytes."""
-        split = self._split or self._splitter(block)
-        if split is None:
-            return [], [], 0
-        slots = split(block)
+        slots = (self._split or self._splitter(block))(block)
         stride = self._stride
         if slots[-2] is None:
             del slots[-stride:]
@@ -189,8 +203,6 @@ class Template:
             del texts[count:]
         if not count:
             return [], [], 0
-        if self._number:
-            self.number = slots[(count - 1) * stride + self._number]
         try:
             return loads(b'["' + b'","'.join(texts) + b'"]'), slots, size
         except ValueError:
@@ -205,6 +217,11 @@ class Template:
                 return start // self._stride
             position += len(frame)
         return len(slots) // self._stride
+
+    def keep_number(self, slots: list[bytes], count: int) -> None:
+        """Remember the sequence number of a frame, counted from 1."""
+        if self._number:
+            self.number = slots[(count - 1) * self._stride + self._number]
 
     def size(self, slots: list[bytes], count: int) -> int:
         """How many bytes the first frames are."""
@@ -230,6 +247,8 @@ class Templates:
         self._misses = 0
         self._learned_at = 0
         self._window = _FIRST_WINDOW
+        self._previous = b""
+        self._is_single = False
         self._events_before = 0
         self._repairs_before = 0
 
@@ -276,12 +295,15 @@ class Templates:
                 data[position : position + self._window] if position or size > self._window else data
             )
             count = len(texts)
-            if template.rule != "any" and len(texts := self._allowed(texts, template.rule, part)) < count:
+            if template.rule == "any" or (template.rule == "no tag" and "<" not in "".join(texts)):
+                pass
+            elif len(texts := self._allowed(texts, template.rule, part)) < count:
                 count = len(texts)
                 end = template.size(slots, count)
             if not count:
                 self._window = _FIRST_WINDOW
                 break
+            template.keep_number(slots, count)
             parts.deltas(part, texts)
             repairs.frame += count
             position += end
@@ -296,25 +318,26 @@ class Templates:
             if "<" not in "".join(texts):
                 return texts
             return texts[: next(index for index, text in enumerate(texts) if "<" in text)]
-        before = part.kept[-1]
+        may_be_whole = part.may_end_object()
         for index, text in enumerate(texts):
-            if text[0] in _BEGIN_BEHIND_WHOLE and (before.rstrip() or "}")[-1] == "}":
+            if may_be_whole and text[0] in _BEGIN_BEHIND_WHOLE:
                 return texts[:index]
-            before = text
+            may_be_whole = (text.rstrip() or "}")[-1] == "}"
         return texts
+
+    def rests(self, block: bytes) -> bool:
+        """Whether it is too early to learn from a block."""
+        return (self._wait_until - self._state.repairs.frame) * _TYPICAL_FRAME > len(block)
 
     def next(self, block: bytes, position: int) -> int:
         """How far to read in full before the next try to learn: mostly one frame."""
         self._keep_number()
         state = self._state
         wait = self._wait_until - state.repairs.frame
-        if wait > _PATIENCE:
+        self._is_single = wait <= 0
+        end = block.find(b"\n\n", position if wait <= 0 else position + wait * _TYPICAL_FRAME) + 2
+        if end < 2:
             return len(block)
-        end = position
-        for _ in range(max(wait, 1)):
-            end = block.find(b"\n\n", end) + 2
-            if end < 2:
-                return len(block)
         self._events_before = len(state.out)
         self._repairs_before = sum(state.repairs.counts.values())
         return end
@@ -322,11 +345,11 @@ class Templates:
     def learn(self, frame: bytes, straight: bool) -> None:
         """The frame was read in full; `straight`: the wire needed no decision for it."""
         state = self._state
-        before = self._active
+        has_hit = self._active is not None and state.repairs.frame - self._learned_at >= _ENOUGH_HITS
         self.forget()
-        if state.repairs.frame < self._wait_until:
+        if not self._is_single:
             return
-        if before is not None and state.repairs.frame - self._learned_at >= _ENOUGH_HITS:
+        if has_hit:
             self._misses = 0
             self._patience = _PATIENCE
         made = state.out[self._events_before :]
@@ -335,6 +358,7 @@ class Templates:
             event = made[0]
             if isinstance(event, TextDelta | ReasoningDelta | ToolCallDelta):
                 self._activate(self._find(frame, event), state.parts.open.get(event.part))
+                self._previous = frame
         self._misses += 1
         if self._misses > _MISSES:
             self.forget()
@@ -346,7 +370,7 @@ class Templates:
         if template is not None and part is not None:
             self._active, self._part = template, part
             template.number = None
-            self._one = self.one = template.reader(self._state.parts.teller(part), self._state.repairs)
+            self._one = self.one = template.reader(part, self._state)
             self._learned_at = self._state.repairs.frame
 
     def _find(self, frame: bytes, event: TextDelta | ReasoningDelta | ToolCallDelta) -> Template | None:
@@ -354,22 +378,30 @@ class Templates:
         for template in self._known:
             if template.texts(frame)[0]:
                 return template
-        learned = learn_template(frame, event)
+        learned = learn_template(frame, self._previous, event)
         if learned is not None:
             self._known = [learned, *self._known[: _KNOWN - 1]]
         return learned
 
 
-def learn_template(frame: bytes, event: TextDelta | ReasoningDelta | ToolCallDelta) -> Template | None:
-    """The template of a frame that made one event, if its text is found and every slot is proven."""
-    if isinstance(event, TextDelta) and event.logprobs:
+def learn_template(frame: bytes, previous: bytes, event: TextDelta | ReasoningDelta | ToolCallDelta) -> Template | None:
+    """The template of a frame that made one event, if its text is found and every slot is proven.
+
+    Nothing is proven where the previous frame does not begin and end as this one does: so the next one will not.
+    """
+    members = list(_MEMBER.finditer(frame))
+    if not members or (isinstance(event, TextDelta) and event.logprobs):
+        return None
+    first, last = members[0], members[-1]
+    begins = previous.startswith(frame[: first.start(first.lastindex or 1)])
+    if not begins or not previous.endswith(frame[last.end(last.lastindex or 1) :]):
         return None
     payload = _payload(frame)
     literals: list[bytes] = []
     kinds: list[SlotKind] = []
     rule: _Rule = "arguments" if isinstance(event, ToolCallDelta) else "any"
     end = 0
-    for match in _MEMBER.finditer(frame):
+    for match in members:
         group = match.lastindex or 1
         start = match.start(group)
         other = _payload(frame[:start] + b"1" + frame[start:])

@@ -11,6 +11,7 @@ from ..events import ToolKind, ToolStatus
 from ..json_codec import Brackets, loads
 from .limits import MAX_HELD_CHARACTERS
 from .parts import Part
+from .snapshots import Kept
 from .stream_state import StreamState
 
 _DOUBLE_ENCODED_TRIES = 16
@@ -84,7 +85,7 @@ class Call:
 
     def arguments(self) -> str:
         """The argument text that was given out so far."""
-        return "".join(self.part.kept) if self.part is not None else ""
+        return (self.part.text() or "") if self.part is not None else ""
 
     @property
     def has_given_arguments(self) -> bool:
@@ -170,16 +171,15 @@ class Call:
     def is_whole(self) -> bool:
         """Whether the arguments so far are one closed object with nothing behind it. Looks at each character once."""
         part = self.part
-        if self._is_spoiled or self.kind != "function" or part is None or not part.kept:
+        if self._is_spoiled or self.kind != "function" or part is None or not isinstance(part.pieces, Kept):
             return False
-        pieces = part.kept
-        if not pieces[-1].rstrip().endswith("}") and pieces[-1].strip():
+        if not part.pieces or not part.may_end_object():
             return False
-        new = "".join(pieces[self._scanned :])
+        new = part.pieces.since(self._scanned)
         if self._scanned == 0 and not new.lstrip().startswith("{"):
             self._is_spoiled = True
             return False
-        self._scanned = len(pieces)
+        self._scanned = part.pieces.size
         if not self._is_closed:
             end = self._brackets.closes(new)
             if end < 0:

@@ -319,8 +319,15 @@ def test_an_exhausted_async_generator_is_refused() -> None:
     asyncio.run(main())
 
 
-class Unentered:
-    def __enter__(self) -> None: ...
+class Client:
+    def __enter__(self) -> Any:
+        raise AssertionError("not to be entered: it would only be closed by that")
+
+    def __exit__(self, *raised: object) -> None: ...
+
+    def close(self) -> None: ...
+
+    __aenter__, __aexit__ = __enter__, __exit__
 
 
 @pytest.mark.parametrize(
@@ -331,7 +338,8 @@ class Unentered:
         ("data: 1\n\n", "a str", "encode"),
         (io.StringIO("data: 1"), "StringIO", "binary mode"),
         (pathlib.Path("stream.sse"), "Path", "binary mode"),
-        (Unentered(), "Unentered", "with statement"),
+        ("https://example.com/v1", "a str", "request it with an HTTP client"),
+        (Client(), "Client", "make a request with it"),
         (BytesResponse(None).iter_bytes, "a method", "call it first"),
         (list, "a type", "call it first"),
     ],
@@ -432,7 +440,7 @@ def test_what_a_source_raises_passes_through() -> None:
     [(BytesResponse(SyncBody()), 200), (Pooled(), 200), (PIECES, None), (SdkStream(BytesResponse(SyncBody())), 200)],
 )
 def test_the_http_status_is_told_where_there_is_one(response: object, status: int | None) -> None:
-    assert open_source(response).http_status == status
+    assert open_source(response).head.status == status
 
 
 @pytest.mark.parametrize(
@@ -551,10 +559,10 @@ def test_what_is_borrowed_knows_the_head_of_the_http_response() -> None:
     response = BytesResponse(SyncBody())
     response.status_code, response.headers = 429, {"retry-after": "2"}
     borrowed = open_source(response).borrow()
-    assert (borrowed.http_status, borrowed.http_headers) == (429, {"retry-after": "2"})
+    assert (borrowed.head.status, borrowed.head.headers) == (429, {"retry-after": "2"})
     response.stream = AsyncBody()
     async_borrowed = open_async_source(response).borrow()
-    assert (async_borrowed.http_status, async_borrowed.http_headers) == (429, {"retry-after": "2"})
+    assert (async_borrowed.head.status, async_borrowed.head.headers) == (429, {"retry-after": "2"})
 
 
 def test_an_open_source_is_taken_as_it_is() -> None:

@@ -17,21 +17,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamshim import event_stream
+from streamshim.consecutive import Gap, aiter_responses, iter_responses
 from streamshim.decode.decoder import StreamDecoder
 from streamshim.errors import SourceError, StreamEndError, StreamFailedError, StreamTruncatedError
-from streamshim.event_stream import ERROR_BODY_BYTES, Gap
+from streamshim.event_stream import ERROR_BODY_BYTES
 from streamshim.events import ErrorReport, Event, StreamEnd, TextDelta, TextEnd, ToolCallEnd
 from streamshim.response import collect
-from streamshim.streams import (
-    AsyncEventStream,
-    EventStream,
-    aiter_responses,
-    aparse,
-    astream,
-    iter_responses,
-    parse,
-    stream,
-)
+from streamshim.streams import AsyncEventStream, EventStream, aparse, astream, parse, stream
 from tests.fake_sources import AsyncBody, BytesResponse, SyncBody, agenerate
 from tests.small_streams import (
     CALL_CHUNKS,

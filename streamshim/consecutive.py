@@ -6,7 +6,7 @@ import logging
 import re
 from collections import deque
 from collections.abc import AsyncGenerator, Generator
-from contextlib import suppress
+from contextlib import aclosing, closing, suppress
 from typing import Unpack
 
 from .errors import SourceError, StreamEndError
@@ -61,20 +61,20 @@ def iter_responses(source: object, **options: Unpack[StreamOptions]) -> Generato
     Raises:
         SourceError: the source cannot be read.
     """
-    whole = open_source(source)
-    try:
+    with closing(open_source(source)) as whole:
         events = EventStream(whole.borrow(), **options)
-        while True:
-            yield events
-            if events.end is None:
-                with suppress(StreamEndError):
-                    deque(events, maxlen=0)
-            start = _next_start(events.unused_data, whole)
-            if start is None:
-                return
-            events = EventStream(whole.borrow(start), **options)
-    finally:
-        whole.close()
+        try:
+            while True:
+                yield events
+                if events.end is None:
+                    with suppress(StreamEndError):
+                        deque(events, maxlen=0)
+                start = _next_start(events.unused_data, whole)
+                if start is None:
+                    return
+                events = EventStream(whole.borrow(start), **options)
+        finally:
+            events.close()
 
 
 async def aiter_responses(source: object, **options: Unpack[StreamOptions]) -> AsyncGenerator[AsyncEventStream, None]:
@@ -83,21 +83,21 @@ async def aiter_responses(source: object, **options: Unpack[StreamOptions]) -> A
     Raises:
         SourceError: the source cannot be read.
     """
-    whole = open_async_source(source)
-    try:
+    async with aclosing(open_async_source(source)) as whole:
         events = AsyncEventStream(whole.borrow(), **options)
-        while True:
-            yield events
-            if events.end is None:
-                with suppress(StreamEndError):
-                    async for _ in events:
-                        pass
-            start = await _anext_start(events.unused_data, whole)
-            if start is None:
-                return
-            events = AsyncEventStream(whole.borrow(start), **options)
-    finally:
-        await whole.aclose()
+        try:
+            while True:
+                yield events
+                if events.end is None:
+                    with suppress(StreamEndError):
+                        async for _ in events:
+                            pass
+                start = await _anext_start(events.unused_data, whole)
+                if start is None:
+                    return
+                events = AsyncEventStream(whole.borrow(start), **options)
+        finally:
+            await events.aclose()
 
 
 def _next_start(unused: bytes | None, whole: Source) -> Piece | None:

@@ -171,6 +171,8 @@ def _file(source: Any) -> Source | None:
     read = getattr(source, "read1", None) or getattr(source, "read", None)
     if not callable(read) or inspect.iscoroutinefunction(read) or isinstance(source, io.TextIOBase):
         return None
+    if can(source, "iter_bytes"):  # a response of an asynchronous client: its `read` is there, and raises
+        return None
     is_closed = getattr(source, "closed", False) is True or (can(source, "isclosed") and source.isclosed())
     _refuse_consumed(source, is_closed)
     return Source(iter(partial(read, PIECE_BYTES), b""), source, response=source)
@@ -179,7 +181,7 @@ def _file(source: Any) -> Source | None:
 def _iterable(source: Any) -> Source | None:
     if not isinstance(source, Iterable) or isinstance(source, (str, io.TextIOBase, type)) or _was_read(source):
         return None
-    if not _wrapped_allows(source, "__next__"):
+    if not _wrapped_allows(source, "__next__") or inspect.iscoroutinefunction(getattr(source, "iter_content", None)):
         return None
     _refuse_consumed(source, inspect.isgenerator(source) and source.gi_frame is None)
     return Source(source, source, response=source)

@@ -639,31 +639,6 @@ def test_a_stream_that_is_closed_while_it_is_read_ends_quietly_for_its_reader() 
     assert ended(events) == "cancelled"
 
 
-def test_an_async_stream_that_another_task_closes_ends_quietly_for_its_reader() -> None:
-    class Connection(AsyncTap):
-        async def __anext__(self) -> bytes:
-            if self.sync.taken < len(self.sync.pieces):
-                return await super().__anext__()
-            self.is_waiting.set()
-            await self.was_closed.wait()
-            raise ConnectionAbortedError("closed by this side")
-
-    async def main() -> None:
-        source = Connection(CUT)
-        events = astream(source)
-
-        async def read() -> list[str]:
-            return [delta async for delta in events.text_deltas()]
-
-        task = asyncio.create_task(read())
-        await source.is_waiting.wait()
-        await events.aclose()
-        assert await task == ["Hel", "lo"]
-        assert ended(events) == "cancelled"
-
-    asyncio.run(asyncio.wait_for(main(), 20))
-
-
 def test_an_item_that_cannot_be_read_is_the_reader_s_mistake_and_not_a_bad_stream() -> None:
     source = Tap([CHAT[0], "text"])  # type: ignore[list-item]
     events = stream(source)

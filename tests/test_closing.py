@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 import gc
 import warnings
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator
 from contextlib import closing, contextmanager, suppress
 from typing import Any
 
+import httpx
 import pytest
 
 from streamshim.consecutive import aiter_responses, iter_responses
 from streamshim.conversion import aconvert, convert
+from streamshim.pieces import AsyncSource
 from streamshim.streams import AsyncEventStream, EventStream, astream, stream
 from tests.clients import (
     ASYNC_CLIENTS,
@@ -333,15 +335,13 @@ class SlowToClose:
 
 
 def test_all_that_a_source_holds_is_closed_though_the_task_is_cancelled_while_one_takes_its_time() -> None:
-    from streamshim.pieces import AsyncSource
-
     class Body:
         was_closed = False
 
         def close(self) -> None:
             self.was_closed = True
 
-    async def nothing() -> Any:
+    async def nothing() -> AsyncIterator[bytes]:
         yield b""
 
     async def main() -> None:
@@ -375,8 +375,6 @@ def test_a_generator_source_runs_its_end_once() -> None:
 
 
 def test_a_connection_goes_back_to_its_pool_once_a_stream_was_read_to_its_end() -> None:
-    import httpx
-
     with serve(CHAT, headers={"Connection": "keep-alive"}) as server, httpx.Client() as client:
         for _ in range(2):
             with client.stream("POST", server.url) as response:

@@ -10,6 +10,7 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
+import httpx
 import pytest
 
 from streamshim.consecutive import iter_responses
@@ -126,10 +127,9 @@ def test_a_slow_async_stream_raises_after_its_events_with_what_came() -> None:
 
 
 def test_with_errors_as_events_a_timeout_is_an_error_report_and_a_truncated_end() -> None:
-    expected = ErrorReport
     seen, error = drain(stream(Trickle(CHAT[:1]), idle_timeout=SHORT, errors="event"))
     assert error is None
-    (report,) = [event.error for event in seen if isinstance(event, expected)]
+    (report,) = [event.error for event in seen if isinstance(event, ErrorReport)]
     assert (report.kind, report.message) == ("timeout", "nothing of the answer came for 0.05 s (idle_timeout)")
     assert isinstance(seen[-1], StreamEnd)
     assert seen[-1].status == "truncated"
@@ -150,12 +150,13 @@ def test_a_call_that_was_open_at_the_deadline_is_not_to_be_answered() -> None:
 
 @pytest.mark.parametrize("wait", ["first_event_timeout", "idle_timeout"])
 def test_a_stream_that_never_begins_is_too_slow_as_well(wait: Any) -> None:
+    deadline: Any = {wait: SHORT}
     with pytest.raises(StreamTimeoutError, match=wait) as raised:
-        parse(Trickle([]), **{wait: SHORT})
+        parse(Trickle([]), **deadline)
     assert raised.value.response is not None
     assert raised.value.response.choices == []
     with pytest.raises(StreamTimeoutError, match=wait):
-        asyncio.run(aparse(AsyncTrickle([], then=b""), **{wait: SHORT}))
+        asyncio.run(aparse(AsyncTrickle([], then=b""), **deadline))
 
 
 # -- what is a sign of life -------------------------------------------------------------------------------------------
@@ -167,11 +168,13 @@ def test_what_keeps_the_line_warm_is_no_sign_of_life(wait: Any, noise: bytes) ->
     begin = [] if wait == "first_event_timeout" else CHAT[:1]
     if noise == NO_SIGNS_OF_LIFE["the start alone"]:
         begin = begin and RESPONSES[:4]
-    for options in ({}, {"raw": True, "repairs": True}):
+    tellings: list[Any] = [{}, {"raw": True, "repairs": True}]
+    for options in tellings:
+        deadline: Any = {wait: SHORT, **options}
         with pytest.raises(StreamTimeoutError, match=wait):
-            parse(Trickle(begin, noise), **{wait: SHORT}, **options)
+            parse(Trickle(begin, noise), **deadline)
         with pytest.raises(StreamTimeoutError, match=wait):
-            asyncio.run(aparse(AsyncTrickle(begin, noise), **{wait: SHORT}, **options))
+            asyncio.run(aparse(AsyncTrickle(begin, noise), **deadline))
 
 
 def test_the_first_event_may_take_longer_than_the_others() -> None:
@@ -350,12 +353,10 @@ def test_each_async_client_s_silent_server_is_given_up_and_the_connection_closed
 def test_a_silent_error_body_still_tells_its_status() -> None:
     with (
         serve([b"half a sen", KEEP_ALIVE, WATCH], status=503) as server,
+        httpx.stream("POST", server.url, verify=False) as response,
         pytest.raises(StreamFailedError, match="HTTP status 503: half a sen"),
     ):
-        import httpx
-
-        with httpx.stream("POST", server.url, verify=False) as response:
-            parse(response, idle_timeout=1e-9)
+        parse(response, idle_timeout=1e-9)
 
 
 def test_conversions_and_consecutive_responses_take_deadlines_too() -> None:
@@ -377,8 +378,9 @@ def test_conversions_and_consecutive_responses_take_deadlines_too() -> None:
 @pytest.mark.parametrize("wait", ["first_event_timeout", "idle_timeout"])
 @pytest.mark.parametrize("seconds", [0, -1, float("nan")])
 def test_a_deadline_is_a_positive_number(wait: Any, seconds: float) -> None:
+    options: Any = {wait: seconds}
     with pytest.raises(ValueError, match=f"{wait} must be a positive number of seconds or None, not {seconds}"):
-        stream(CHAT, **{wait: seconds})
+        stream(CHAT, **options)
 
 
 def test_without_deadlines_no_event_loop_of_asyncio_s_is_needed() -> None:

@@ -310,7 +310,7 @@ def test_counts_are_right_when_events_were_collected_or_dropped_in_between(
     pieces = [*(frame(chat({"content": "x"})) for _ in range(100)), *CHAT_CALL]
     whole = pushed(pieces)
     with stream(pieces, collect=collect) as events:
-        for number, event in enumerate(events, 1):
+        for number, _ in enumerate(events, 1):
             if number % 7 == 0:
                 assert events.stats.deltas == sum(event.type.endswith("_delta") for event in whole[:number])
     assert (events.stats.events, events.stats.deltas) == (len(whole), 102)

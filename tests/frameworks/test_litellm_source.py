@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import importlib
 import importlib.util
 import os
 import warnings
@@ -23,7 +24,7 @@ if importlib.util.find_spec("litellm") is None:
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # else importing it asks the network
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
-    import litellm
+    litellm: Any = importlib.import_module("litellm")
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 """What litellm itself deprecates and leaves open is not ours to judge."""

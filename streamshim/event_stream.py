@@ -254,7 +254,7 @@ class EventStreamBase:
         else:
             events = self._decoder.close() if piece is None else self._decoder.feed_payload(piece)
         deadline = self._deadline
-        if deadline is not None and not deadline.see(events) and self._decoder.end is None:
+        if deadline is not None and not deadline.see(events):
             events = events + (self._break(deadline.error) or [])
         return events
 

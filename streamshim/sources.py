@@ -154,7 +154,7 @@ def _pooled_response(source: Any) -> Source | None:
         return None
     if not source.closed:
         return Source(_as_it_arrives(source), source, response=source)
-    _refuse_consumed(source, not source.data)
+    _refuse_consumed(source, not source.data and getattr(source, "_body", None) is None)
     return Source([source.data], source, response=source)
 
 

@@ -217,9 +217,10 @@ def test_what_an_observer_raises_reaches_an_async_reader_too(kind: str) -> None:
     asyncio.run(main())
 
 
-def test_what_an_observer_raises_while_the_reader_leaves_passes_once_all_is_closed() -> None:
+@pytest.mark.parametrize("kind", ["text_end", "stream_end"])
+def test_what_an_observer_raises_while_the_reader_leaves_passes_once_all_is_closed(kind: str) -> None:
     source = Closing(CHAT)
-    events = stream(source, on_event=Observer("stream_end", ZeroDivisionError()))
+    events = stream(source, on_event=Observer(kind, ZeroDivisionError()))
     next(events)
     with pytest.raises(ZeroDivisionError):
         events.close()
@@ -227,11 +228,12 @@ def test_what_an_observer_raises_while_the_reader_leaves_passes_once_all_is_clos
     events.close()
 
     async def main() -> None:
-        events = astream(agenerate(CHAT), on_event=Observer("stream_end", ZeroDivisionError()))
+        events = astream(agenerate(CHAT), on_event=Observer(kind, ZeroDivisionError()))
         await anext(events)
         with pytest.raises(ZeroDivisionError):
             await events.aclose()
         await events.aclose()
+        assert events.response.status == "cancelled"
 
     asyncio.run(main())
 

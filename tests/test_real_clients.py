@@ -277,6 +277,20 @@ def test_a_body_that_a_client_has_read_and_keeps_is_read_from_memory(request_it:
     assert [parse(response).text, parse(response).text] == ["Hello", "Hello"]
 
 
+@pytest.mark.parametrize(
+    "request_it",
+    [httpx.post, httpx2.post, requests.post, niquests.post, lambda url: urllib3.request("POST", url, retries=False)],
+    ids=["httpx", "httpx2", "requests", "niquests", "urllib3"],
+)
+def test_an_http_error_without_a_body_that_was_not_streamed_fails_all_the_same(
+    request_it: Callable[[str], Any],
+) -> None:
+    with serve([], status=503) as server:
+        response = request_it(server.url)
+        with pytest.raises(StreamFailedError, match="HTTP status 503"):
+            parse(response)
+
+
 def test_a_body_that_an_async_client_has_read_and_keeps_is_read_from_memory() -> None:
     async def main() -> None:
         with serve(CHAT) as server:

@@ -570,3 +570,82 @@ def test_an_open_source_is_taken_as_it_is() -> None:
     assert open_source(source) is source
     async_source = AsyncSource(agenerate())
     assert open_async_source(async_source) is async_source
+
+
+# -- context managers that lead to a source ---------------------------------------------------------------------------
+
+
+class Entrance:
+    """As what a client gives for a request that is made when it is entered."""
+
+    def __init__(self, given: Any = None) -> None:
+        self.given = given
+        self.steps: list[str] = []
+
+    def __enter__(self) -> Any:
+        self.steps.append("entered")
+        return self if self.given is None else self.given
+
+    def __exit__(self, *raised: object) -> None:
+        self.steps.append("left")
+
+
+class AsyncEntrance(Entrance):
+    async def __aenter__(self) -> Any:
+        return super().__enter__()
+
+    async def __aexit__(self, *raised: object) -> None:
+        super().__exit__()
+
+    __enter__ = __exit__ = None  # type: ignore[assignment]
+
+
+def test_a_context_manager_is_entered_by_the_first_read_and_left_by_closing() -> None:
+    response = BytesResponse(SyncBody())
+    response.status_code = 429
+    entrance = Entrance(RawResponse(response))
+    source = open_source(entrance)
+    assert (entrance.steps, source.head.status) == ([], None)
+    assert source.read() == PIECES[0]
+    assert (entrance.steps, source.head.status) == (["entered"], 429)
+    source.close()
+    assert entrance.steps == ["entered", "left"]
+    assert response.closed_by == ["close"]
+
+
+def test_an_async_context_manager_is_entered_by_the_first_read_and_left_by_closing() -> None:
+    async def main() -> None:
+        response = BytesResponse(AsyncBody())
+        entrance = AsyncEntrance(response)
+        source = open_async_source(entrance)
+        assert entrance.steps == []
+        assert await source.read() == PIECES[0]
+        assert (entrance.steps, source.head.status) == (["entered"], 200)
+        await source.aclose()
+        assert entrance.steps == ["entered", "left"]
+        assert response.closed_by == ["aclose"]
+
+    asyncio.run(main())
+
+
+def test_a_context_manager_that_was_never_read_is_never_entered() -> None:
+    entrance = Entrance(PIECES)
+    open_source(entrance).close()
+    assert entrance.steps == []
+
+
+@pytest.mark.parametrize(("given", "complaint"), [(7, "an int"), (None, "gives nothing to read")])
+def test_a_context_manager_that_leads_to_no_source_is_refused_and_left(given: object, complaint: str) -> None:
+    entrance, async_entrance = Entrance(given), AsyncEntrance(given)
+    with pytest.raises(SourceError, match=complaint):
+        read(entrance)
+    with pytest.raises(SourceError, match=complaint):
+        read_async(async_entrance)
+    assert entrance.steps == async_entrance.steps == ["entered", "left"]
+
+
+def test_a_context_manager_of_the_other_kind_is_refused() -> None:
+    with pytest.raises(SourceError, match=r"read synchronously: use stream\(\)"):
+        open_async_source(Entrance(PIECES))
+    with pytest.raises(SourceError, match=r"read asynchronously: use astream\(\)"):
+        open_source(AsyncEntrance(agenerate()))

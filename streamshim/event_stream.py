@@ -33,6 +33,7 @@ KEPT_EVENTS = 16 * 1024
 
 _UNCOLLECTED = frozenset(("text_delta", "reasoning_delta", "refusal_delta", "media_delta"))
 _DELTAS = _UNCOLLECTED | {"tool_call_delta"}
+_OTHER_DELTAS = _DELTAS - {"text_delta"}
 
 
 class DecoderOptions(TypedDict, total=False):
@@ -134,6 +135,8 @@ class EventStreamBase:
         self._collector: Collector | None = None
         self._clock = Clock()
         self._has_begun = False
+        self._is_plain = False
+        """Whether bytes go straight to the decoder: the first piece has come, is no error, and no deadline runs."""
         self._awaits_text = True
         self._bytes = 0
         self._events = 0
@@ -196,7 +199,8 @@ class EventStreamBase:
         self._queue = self._rest = iter(events)
         if self._observer is not None and self._observer.error is None:
             self._queue = self._observer.over(self._rest)
-        if self._awaits_text:
+        # a thought or a call may come in thousands of single deltas before any text does
+        if self._awaits_text and (len(events) > 1 or events[0].type not in _OTHER_DELTAS):
             self._awaits_text = self._clock.see(events)
         if self._decoder.end is not None:
             self._is_over = True
@@ -241,16 +245,16 @@ class EventStreamBase:
 
     def _take(self, piece: Piece | None) -> list[Event]:
         """A piece came, or (None) the end."""
-        if not self._has_begun:
-            self._begin(piece)
         if isinstance(piece, bytes):
             self._bytes += len(piece)
-            if self._error_body is None:
-                events = self._decoder.feed(piece)
-            else:
-                events = self._take_error_body(self._error_body, piece)
-        elif self._error_body is not None:
+            if self._is_plain:
+                return self._decoder.feed(piece)
+        if not self._has_begun:
+            self._begin(piece)
+        if self._error_body is not None:
             events = self._take_error_body(self._error_body, piece)
+        elif isinstance(piece, bytes):
+            events = self._decoder.feed(piece)
         else:
             events = self._decoder.close() if piece is None else self._decoder.feed_payload(piece)
         deadline = self._deadline
@@ -265,6 +269,7 @@ class EventStreamBase:
             self._clock.see_byte()
         if self._head.status is not None and self._head.status >= 400:
             self._error_body = bytearray()
+        self._is_plain = self._error_body is None and self._deadline is None
 
     def _break(self, error: BaseException) -> list[Event] | None:
         """The source raised. None: the error is not the stream's, and the caller must let it pass."""

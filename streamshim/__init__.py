@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .arguments import ArgumentDelta, ArgumentEnd, PartialArguments, PartialObject, live_arguments
+    from .consecutive import aiter_responses, iter_responses
     from .conversion import aconvert, convert
+    from .cursor import Cursor
     from .decode import StreamDecoder
     from .encode import (
         ChatEncoder,
@@ -59,11 +61,14 @@ if TYPE_CHECKING:
     )
     from .http_error import read_error
     from .response import Collector, ModelResponse, collect
-    from .streams import AsyncEventStream, EventStream, aiter_responses, aparse, astream, iter_responses, parse, stream
+    from .stats import StreamStats
+    from .streams import AsyncEventStream, EventStream, aparse, astream, parse, stream
 
 _MODULES = {
     ".arguments": "ArgumentDelta ArgumentEnd PartialArguments PartialObject live_arguments",
+    ".consecutive": "aiter_responses iter_responses",
     ".conversion": "aconvert convert",
+    ".cursor": "Cursor",
     ".decode": "StreamDecoder",
     ".encode": "ChatEncoder ResponsesEncoder aencode_chat aencode_responses encode_chat encode_responses tool_result",
     ".errors": "ErrorInfo SourceError StreamFailedError StreamshimError StreamTimeoutError StreamTruncatedError",
@@ -75,7 +80,8 @@ _MODULES = {
     ),
     ".http_error": "read_error",
     ".response": "Collector ModelResponse collect",
-    ".streams": "AsyncEventStream EventStream aiter_responses aparse astream iter_responses parse stream",
+    ".stats": "StreamStats",
+    ".streams": "AsyncEventStream EventStream aparse astream parse stream",
 }
 """Where the public names are defined: a module is loaded when one of its names is asked for."""
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
@@ -87,6 +93,7 @@ __all__ = [
     "ChatEncoder",
     "Citation",
     "Collector",
+    "Cursor",
     "ErrorInfo",
     "ErrorReport",
     "Event",
@@ -114,6 +121,7 @@ __all__ = [
     "StreamEnd",
     "StreamFailedError",
     "StreamStart",
+    "StreamStats",
     "StreamTimeoutError",
     "StreamTruncatedError",
     "StreamshimError",

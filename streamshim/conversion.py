@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Collection, Iterator
 from types import TracebackType
-from typing import Any, Literal, Self, TypedDict, Unpack, cast, overload
+from typing import Any, Literal, Self, Unpack, cast, overload
 
 from .encode.chat import ChatEncoder
 from .encode.options import ChatOptions, ResponsesOptions
 from .encode.responses import ResponsesEncoder
-from .event_stream import DecoderOptions
+from .event_stream import StreamOptions, WatchOptions
 from .events import StreamEnd
 from .streams import AsyncEventStream, EventStream
 
 
-class ReadingOptions(TypedDict, total=False):
-    """The options of `StreamDecoder` that matter to a conversion."""
+class ReadingOptions(WatchOptions, total=False):
+    """The options of the reading side that matter to a conversion."""
 
     reasoning_tags: Literal["auto", "off", "open"]
     tool_markup: bool
@@ -80,9 +80,9 @@ class ConvertedStream(ConvertedStreamBase):
 
     def close(self) -> None:
         """Leave: the source is closed, and nothing more is written. May be called again."""
+        self._events.close()
         self._frames = iter(())
         self._encoder.close()
-        self._events.close()
 
     def __enter__(self) -> Self:
         """The stream itself."""
@@ -119,9 +119,9 @@ class AsyncConvertedStream(ConvertedStreamBase):
 
     async def aclose(self) -> None:
         """Leave: the source is closed, and nothing more is written. May be called again."""
+        await self._events.aclose()
         self._frames = iter(())
         self._encoder.close()
-        await self._events.aclose()
 
     async def __aenter__(self) -> Self:
         """The stream itself."""
@@ -149,14 +149,14 @@ def convert(source: object, to: Literal["responses", "chat"] = "responses", **op
         source: anything that `stream()` takes.
         to: "responses" or "chat".
         **options: those of `ResponsesEncoder` or `ChatEncoder`, and `reasoning_tags`, `tool_markup`, `strict`,
-            `trust_eof` and `max_frame_bytes` of `StreamDecoder`.
+            `trust_eof`, `max_frame_bytes`, `first_event_timeout`, `idle_timeout` and `on_event` of `stream()`.
 
     Raises:
         SourceError: the source cannot be read.
         ValueError: an option is given a word that it does not know.
     """
     reading, encoder = _prepare(to, options)
-    return ConvertedStream(encoder, EventStream(source, errors="event", **reading))
+    return ConvertedStream(encoder, EventStream(source, **reading))
 
 
 @overload
@@ -173,10 +173,10 @@ def aconvert(source: object, to: Literal["responses", "chat"] = "responses", **o
         ValueError: an option is given a word that it does not know.
     """
     reading, encoder = _prepare(to, options)
-    return AsyncConvertedStream(encoder, AsyncEventStream(source, errors="event", **reading))
+    return AsyncConvertedStream(encoder, AsyncEventStream(source, **reading))
 
 
-def _prepare(to: str, options: dict[str, Any]) -> tuple[DecoderOptions, ChatEncoder | ResponsesEncoder]:
+def _prepare(to: str, options: dict[str, Any]) -> tuple[StreamOptions, ChatEncoder | ResponsesEncoder]:
     """The options of the reading side, and the writing side. Calls without an id get one of the same make."""
     if to not in ("responses", "chat"):
         raise ValueError(f"to={to!r} is not known: it is 'responses' or 'chat'")
@@ -184,5 +184,5 @@ def _prepare(to: str, options: dict[str, Any]) -> tuple[DecoderOptions, ChatEnco
     encoder = ResponsesEncoder(**written) if to == "responses" else ChatEncoder(**written)
     reading = {key: value for key, value in options.items() if key in ReadingOptions.__annotations__}
     # the encoder keeps what it needs
-    reading |= {"collect": False, "make_id": options.get("make_id")}
-    return cast("DecoderOptions", reading), encoder
+    reading |= {"errors": "event", "collect": False, "make_id": options.get("make_id")}
+    return cast("StreamOptions", reading), encoder

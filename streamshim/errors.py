@@ -3,7 +3,7 @@
     StreamshimError
     ├── StreamFailedError      the vendor said error, or a limit of ours was passed
     ├── StreamTruncatedError   the bytes ended before anything said that the answer was whole
-    ├── StreamTimeoutError     nothing came in the time allowed (a `TimeoutError` as well)
+    ├── StreamTimeoutError     nothing of it came in the time allowed (a `TimeoutError` as well)
     └── SourceError            what was handed in cannot be read
 
 The decoder itself never raises on bytes: it reports an `ErrorInfo` in an event. The exceptions belong to the shells.
@@ -15,10 +15,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
+    from .cursor import Cursor
     from .response import ModelResponse
 
-ErrorKind = Literal["vendor", "transport", "limit", "body", "strict"]
-"""Who said error: the vendor, the connection, a limit of ours, a body that is no stream at all, or a strict option."""
+ErrorKind = Literal["vendor", "transport", "timeout", "limit", "body", "strict"]
+"""Who said error: the vendor, the connection, a deadline of the reader's, a limit of ours, a body that is no stream at
+all, or a strict option."""
 
 
 @dataclass(slots=True, match_args=False)
@@ -53,13 +55,21 @@ class StreamshimError(Exception):
 
 
 class StreamEndError(StreamshimError):
-    """A stream ended badly. What was received before is kept in `response`."""
+    """A stream ended badly. What was received before is kept in `response`, and how far that goes in `cursor`."""
 
-    def __init__(self, message: str, *, error: ErrorInfo | None = None, response: ModelResponse | None = None) -> None:
-        """Keep the error that was reported and the partial response."""
+    def __init__(
+        self,
+        message: str,
+        *,
+        error: ErrorInfo | None = None,
+        response: ModelResponse | None = None,
+        cursor: Cursor | None = None,
+    ) -> None:
+        """Keep the error that was reported, the partial response and where it stopped."""
         super().__init__(message)
         self.error = error
         self.response = response
+        self.cursor = cursor
 
 
 class StreamFailedError(StreamEndError):
@@ -71,7 +81,7 @@ class StreamTruncatedError(StreamEndError):
 
 
 class StreamTimeoutError(StreamEndError, TimeoutError):
-    """Nothing came in the time that was allowed."""
+    """Nothing of the answer came in the time that the reader allowed."""
 
 
 class SourceError(StreamshimError, TypeError):

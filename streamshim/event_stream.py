@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import re
+import inspect
 from collections import deque
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
+from itertools import islice
 from operator import length_hint
-from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict, Unpack
 
+from .cursor import Cursor
+from .deadlines import Deadline, DeadlineError
 from .decode.decoder import StreamDecoder
-from .errors import SourceError, StreamFailedError, StreamTruncatedError
+from .errors import ErrorInfo, SourceError, StreamEndError, StreamFailedError, StreamTimeoutError, StreamTruncatedError
 from .events import ErrorReport, Event, StreamEnd
-from .http_error import add_head
-from .pieces import Piece
+from .http_error import add_head, refusal
+from .pieces import Head, Piece
+from .stats import Clock, StreamStats
 
 if TYPE_CHECKING:
-    from .pieces import AsyncSource, Source
     from .response import Collector, ModelResponse
 
 ErrorMode: TypeAlias = Literal["raise", "event"]
@@ -29,6 +32,8 @@ KEPT_EVENTS = 16 * 1024
 """How many events wait for the collector at most: some megabytes. Few streams are so long; the others never load it."""
 
 _UNCOLLECTED = frozenset(("text_delta", "reasoning_delta", "refusal_delta", "media_delta"))
+_DELTAS = _UNCOLLECTED | {"tool_call_delta"}
+_OTHER_DELTAS = _DELTAS - {"text_delta"}
 
 
 class DecoderOptions(TypedDict, total=False):
@@ -46,32 +51,99 @@ class DecoderOptions(TypedDict, total=False):
     make_id: Callable[[str], str] | None
 
 
+class WatchOptions(TypedDict, total=False):
+    """The options of the shells that watch a stream while it is read."""
+
+    first_event_timeout: float | None
+    idle_timeout: float | None
+    on_event: Callable[[Event], object] | None
+
+
+class StreamOptions(DecoderOptions, WatchOptions, total=False):
+    """All options of `stream()` and its kin. See there."""
+
+    errors: ErrorMode
+
+
+class Observer:
+    """Shows each event to a function just before the reader gets it.
+
+    What the function raises ends the batch and is kept in `error`: the shell closes the source before it lets it pass.
+    """
+
+    def __init__(self, on_event: Callable[[Event], object]) -> None:
+        """Show events to `on_event`.
+
+        Raises:
+            TypeError: it would have to be awaited.
+        """
+        if inspect.iscoroutinefunction(on_event):
+            raise TypeError("on_event must be a plain function: it is called, not awaited")
+        self._on_event = on_event
+        self.error: BaseException | None = None
+
+    def over(self, events: Iterator[Event]) -> Iterator[Event]:
+        """The events, each shown when it is taken."""
+        for event in events:
+            try:
+                self._on_event(event)
+            except BaseException as error:  # noqa: BLE001 -- whatever it is, it passes once the source was closed
+                self.error = error
+                return
+            yield event
+
+
 class EventStreamBase:
     """An event stream without its I/O: what was handed out, what was said so far, and how it ends.
 
-    Events are handed out from `_queue`, an iterator over the batch that one piece of the source gave; how far it has
-    come tells which of them the reader has seen, at no cost per event.
+    Events are handed out from `_queue`, an iterator over the batch that one piece of the source gave. How far the one
+    under it has come (`_rest`: they are the same where nobody observes) tells which of them the reader has seen, at no
+    cost per event.
     """
 
-    def __init__(self, source: Source | AsyncSource, errors: ErrorMode, options: DecoderOptions) -> None:
-        """Take what the source knows of itself; it is read by the shells."""
+    def __init__(
+        self,
+        head: Head,
+        *,
+        errors: ErrorMode = "raise",
+        first_event_timeout: float | None = None,
+        idle_timeout: float | None = None,
+        on_event: Callable[[Event], object] | None = None,
+        **options: Unpack[DecoderOptions],
+    ) -> None:
+        """Take what the source knows of itself; it is read by the shells. For the options see `stream()`."""
+        if errors not in ("raise", "event"):
+            raise ValueError(f'errors must be "raise" or "event", not {errors!r}')
         self._decoder = StreamDecoder(**options)
         self._options = options
         self._raises = errors == "raise"
         self._collects = options.get("collect", True)
-        self._http_status = source.http_status
-        self._http_headers = source.http_headers
+        self._deadline: Deadline | None = None
+        if first_event_timeout is not None or idle_timeout is not None:
+            self._deadline = Deadline(first_event_timeout, idle_timeout)
+        self._observer = Observer(on_event) if on_event is not None else None
+        self._head = head
         self._error_body: bytearray | None = None
-        if source.http_status is not None and source.http_status >= 400:
-            self._error_body = bytearray()
         self._cause: BaseException | None = None
         self._left_early = False
         self._is_over = False
         self._batch: list[Event] = []
-        self._queue: Iterator[Event] = iter(self._batch)
+        self._rest: Iterator[Event] = iter(self._batch)
+        self._queue = self._rest
         self._taken = 0
         self._kept: list[Event] = []
         self._collector: Collector | None = None
+        self._clock = Clock()
+        self._has_begun = False
+        self._is_plain = False
+        """Whether bytes go straight to the decoder: the first piece has come, is no error, and no deadline runs."""
+        self._awaits_text = True
+        self._bytes = 0
+        self._events = 0
+        """How many were handed out and are not among the kept ones."""
+        self._deltas = 0
+        self._counted = 0
+        """How many of the kept ones were looked at for deltas."""
 
     @property
     def response(self) -> ModelResponse:
@@ -85,8 +157,32 @@ class EventStreamBase:
     @property
     def end(self) -> StreamEnd | None:
         """The `StreamEnd`, once it was handed out or the stream was closed; None before."""
-        last = self._batch[-1] if self._batch and not length_hint(self._queue) else None
+        last = self._batch[-1] if self._batch and not length_hint(self._rest) else None
         return last if isinstance(last, StreamEnd) else None
+
+    @property
+    def stats(self) -> StreamStats:
+        """How fast the stream is and how much has come: live while it runs, final once it is over."""
+        self._keep_seen()
+        self._count_deltas()
+        usage = self._decoder.usage
+        return StreamStats(
+            time_to_first_byte=self._clock.first_byte,
+            time_to_first_event=self._clock.first_event,
+            time_to_first_text=self._clock.first_text,
+            duration=self._clock.duration,
+            bytes=self._bytes,
+            frames=self._decoder.frames,
+            events=self._events + len(self._kept),
+            deltas=self._deltas,
+            output_tokens=usage.output_tokens if usage else None,
+        )
+
+    @property
+    def cursor(self) -> Cursor:
+        """Where reading stands: live, and after every way out. All before it is, or will be, in `response`."""
+        decoder = self._decoder
+        return Cursor(decoder.response_id, decoder.sequence_number, decoder.last_event_id)
 
     @property
     def unused_data(self) -> bytes | None:
@@ -99,17 +195,31 @@ class EventStreamBase:
     def _serve(self, events: list[Event]) -> None:
         """Make a batch the next to be handed out; the one before it has been."""
         self._keep(self._batch[self._taken :] if self._taken else self._batch)
-        self._batch, self._queue, self._taken = events, iter(events), 0
-        self._is_over = self._decoder.end is not None
+        self._batch, self._taken = events, 0
+        self._queue = self._rest = iter(events)
+        if self._observer is not None and self._observer.error is None:
+            self._queue = self._observer.over(self._rest)
+        # a thought or a call may come in thousands of single deltas before any text does
+        if self._awaits_text and (len(events) > 1 or events[0].type not in _OTHER_DELTAS):
+            self._awaits_text = self._clock.see(events)
+        if self._decoder.end is not None:
+            self._is_over = True
+            self._clock.stop()
 
     def _keep_seen(self) -> None:
         """Keep for the collector what the reader has seen of the batch since the last time."""
-        seen = len(self._batch) - length_hint(self._queue)
+        seen = len(self._batch) - length_hint(self._rest)
         self._keep(self._batch[self._taken : seen])
         self._taken = seen
 
     def _keep(self, events: list[Event]) -> None:
-        self._kept += events if self._collects else [event for event in events if event.type not in _UNCOLLECTED]
+        if self._collects:
+            self._kept += events
+        else:
+            kept = [event for event in events if event.type not in _UNCOLLECTED]
+            self._events += len(events) - len(kept)
+            self._deltas += len(events) - len(kept)
+            self._kept += kept
         if len(self._kept) > KEPT_EVENTS:
             self._collect()
 
@@ -118,20 +228,48 @@ class EventStreamBase:
             from .response import Collector
 
             self._collector = Collector()
+        self._count_deltas()
         for event in self._kept:
             self._collector.feed(event)
+        self._events += len(self._kept)
         self._kept.clear()
+        self._counted = 0
         return self._collector
+
+    def _count_deltas(self) -> None:
+        """Only when somebody asks, or before the events are gone: counting costs as much as handing out."""
+        self._deltas += sum(event.type in _DELTAS for event in islice(self._kept, self._counted, None))
+        self._counted = len(self._kept)
 
     # -- what the source did ------------------------------------------------------------------------------------------
 
     def _take(self, piece: Piece | None) -> list[Event]:
         """A piece came, or (None) the end."""
-        if self._error_body is not None:
-            return self._take_error_body(self._error_body, piece)
         if isinstance(piece, bytes):
-            return self._decoder.feed(piece)
-        return self._decoder.close() if piece is None else self._decoder.feed_payload(piece)
+            self._bytes += len(piece)
+            if self._is_plain:
+                return self._decoder.feed(piece)
+        if not self._has_begun:
+            self._begin(piece)
+        if self._error_body is not None:
+            events = self._take_error_body(self._error_body, piece)
+        elif isinstance(piece, bytes):
+            events = self._decoder.feed(piece)
+        else:
+            events = self._decoder.close() if piece is None else self._decoder.feed_payload(piece)
+        deadline = self._deadline
+        if deadline is not None and not deadline.see(events):
+            events = events + (self._break(deadline.error) or [])
+        return events
+
+    def _begin(self, piece: Piece | None) -> None:
+        """The first piece came, and with it the head of the response; or the end, or an exception instead."""
+        self._has_begun = True
+        if piece is not None:
+            self._clock.see_byte()
+        if self._head.status is not None and self._head.status >= 400:
+            self._error_body = bytearray()
+        self._is_plain = self._error_body is None and self._deadline is None
 
     def _break(self, error: BaseException) -> list[Event] | None:
         """The source raised. None: the error is not the stream's, and the caller must let it pass."""
@@ -141,12 +279,28 @@ class EventStreamBase:
         if self._is_over:
             return []
         self._cause = error
+        if not self._has_begun:
+            self._begin(None)
+            refused = refusal(error)
+            if refused is not None:
+                self._head, body = refused
+                return self._http_error_events(body)
         if self._error_body is not None:
             return self._take_error_body(self._error_body, None)
-        body = getattr(error, "body", None)
-        if isinstance(body, dict | str) and body:
-            return self._decoder.feed_payload({"error": body}) + self._decoder.close()
+        if isinstance(error, DeadlineError):
+            return self._time_out(error)
+        said = getattr(error, "body", None)
+        if isinstance(said, dict | str) and said:
+            return self._decoder.feed_payload({"error": said}) + self._decoder.close()
         return self._decoder.close(error)
+
+    def _time_out(self, error: DeadlineError) -> list[Event]:
+        """The stream ends as one whose connection broke, but says that it was the reader who would not wait."""
+        events = self._decoder.close(error)
+        for event in events:
+            if isinstance(event, ErrorReport) and event.error.kind == "transport":
+                event.error = ErrorInfo("timeout", str(error))
+        return events
 
     def _take_error_body(self, body: bytearray, piece: Piece | None) -> list[Event]:
         """An HTTP error has no stream: its body, once it is there, gives the error."""
@@ -157,17 +311,16 @@ class EventStreamBase:
         return self._http_error_events(bytes(body))
 
     def _http_error_events(self, body: bytes) -> list[Event]:
-        status = self._http_status or 0
+        status = self._head.status or 0
         events = self._decoder.feed(body) + self._decoder.close()
-        reports = [event for event in events if isinstance(event, ErrorReport)]
-        if not reports:
+        if not any(isinstance(event, ErrorReport) and event.error.kind == "vendor" for event in events):
             text = body.decode(errors="replace").strip()[:500]
             message = f"the server answered with HTTP status {status}" + (f": {text}" if text else "")
             self._decoder = StreamDecoder(**self._options)
             events = self._decoder.feed_payload({"error": {"message": message}}) + self._decoder.close()
         for event in events:
             if isinstance(event, ErrorReport):
-                add_head(event.error, status, self._http_headers)
+                add_head(event.error, status, self._head.headers)
         return events
 
     # -- the end ------------------------------------------------------------------------------------------------------
@@ -179,7 +332,7 @@ class EventStreamBase:
         self._left_early = True
         self._keep_seen()
         self._taken = len(self._batch)
-        rest = list(self._queue)
+        rest = list(self._rest)
         if self._decoder.end is not None:
             rest[-1] = replace(self._decoder.end, status="cancelled")
         self._serve(rest + self._decoder.cancel())
@@ -188,53 +341,33 @@ class EventStreamBase:
     def _skip_batch(self) -> None:
         """Take the whole batch as handed out."""
         deque(self._queue, maxlen=0)
+        deque(self._rest, maxlen=0)
+
+    def _raise_from_observer(self) -> None:
+        """Let what the observer raised pass: once, and after the source was closed."""
+        if self._observer is not None and self._observer.error is not None:
+            error, self._observer = self._observer.error, None
+            raise error
 
     def _raise_bad_end(self) -> None:
         """Raise what the end calls for, if anything.
 
         Raises:
             StreamFailedError: the vendor said error, or a limit of ours was passed.
+            StreamTimeoutError: a deadline of the reader's passed.
             StreamTruncatedError: the stream was cut.
         """
         status = self.end.status if self.end else None
         if not self._raises or self._left_early or status not in ("failed", "truncated"):
             return
-        response = self.response
-        error = response.error
+        error = self.response.error
+        kind: type[StreamEndError] = StreamTruncatedError
         if status == "failed":
-            message = error.message if error else "the stream failed"
-            raise StreamFailedError(message, error=error, response=response) from self._cause
-        message = "the stream ended before the answer was whole" + (f": {error.message}" if error else "")
-        raise StreamTruncatedError(message, error=error, response=response) from self._cause
-
-
-class Gap:
-    """What may stand between two responses on one stream: blank lines, comments and `[DONE]`."""
-
-    _FILLING = re.compile(
-        rb"(?:(?:event:[^\r\n]*[\r\n]+)?data: ?\[DONE\][ \t]*[\r\n]+|:[^\r\n]*[\r\n]+|[ \t]*[\r\n]+)*"
-    )
-    _EVENT_LINE = re.compile(rb"event:[^\r\n]*[\r\n]*")
-    _OPENINGS = (b"event:", b"data: [DONE]", b"data:[DONE]")
-    _LINE_BYTES = 1024
-    """A line that is longer is no filling."""
-
-    def __init__(self) -> None:
-        """Nothing came yet."""
-        self._held = b""
-
-    def take(self, piece: Piece) -> Piece | None:
-        """The first piece of the next response, or None as long as nothing but the gap came."""
-        if not isinstance(piece, bytes):
-            return piece
-        held = self._FILLING.sub(b"", self._held + piece, count=1)
-        if held.startswith(b":"):
-            held = b":"
-        if len(held) > self._LINE_BYTES or not self._may_be_filling(held):
-            return held
-        self._held = held
-        return None
-
-    def _may_be_filling(self, start: bytes) -> bool:
-        line = self._EVENT_LINE.sub(b"", start, count=1).strip()
-        return line == b":" or any(opening.startswith(line) for opening in self._OPENINGS)
+            kind, message = StreamFailedError, error.message if error else "the stream failed"
+        elif isinstance(self._cause, DeadlineError):
+            kind, message = StreamTimeoutError, str(self._cause)
+        else:
+            reason = error.message if error else "" if self._clock.first_byte is not None else "nothing came at all"
+            message = "the stream ended before the answer was whole" + (f": {reason}" if reason else "")
+        cause = None if isinstance(self._cause, DeadlineError) else self._cause
+        raise kind(message, error=error, response=self.response, cursor=self.cursor) from cause

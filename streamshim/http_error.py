@@ -9,6 +9,7 @@ from email.utils import parsedate_to_datetime
 from .decode.decoder import StreamDecoder
 from .errors import ErrorInfo
 from .events import ErrorReport
+from .pieces import Head
 
 _RETRYABLE_STATUSES = frozenset((408, 409, 425, 429))
 """Besides those from 500 on."""
@@ -34,6 +35,22 @@ def read_error(status: int, headers: Mapping[str, str] | None, body: bytes) -> E
         error = ErrorInfo("vendor", message, raw=text or None)
     add_head(error, status, headers)
     return error
+
+
+def refusal(error: BaseException) -> tuple[Head, bytes] | None:
+    """The head and the body of the refused request that a client's exception stands for; None if it is another one.
+
+    A response without headers was never one: some exceptions make one up for a connection that broke.
+    """
+    response = getattr(error, "response", None)
+    head = Head.of(error if response is None else response)
+    if head.status is None or head.status < 400 or not head.headers:
+        return None
+    try:
+        body = getattr(response, "content", None)
+    except RuntimeError:  # it was not read
+        body = None
+    return head, body if isinstance(body, bytes) else str(error).encode() if response is None else b""
 
 
 def add_head(error: ErrorInfo, status: int, headers: Mapping[str, str] | None) -> None:

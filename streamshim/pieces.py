@@ -8,9 +8,15 @@ from __future__ import annotations
 import inspect
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping
-from typing import Any, TypeAlias
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
+from . import events
 from .errors import SourceError
+
+if TYPE_CHECKING:
+    from asyncio import Task
 
 logger = logging.getLogger("streamshim")
 
@@ -18,6 +24,8 @@ Piece: TypeAlias = bytes | dict[str, Any]
 """What a source gives: bytes, or a payload that somebody has parsed already."""
 
 _END = object()
+_closing: set[Task[None]] = set()
+"""The tasks that close what was abandoned: a loop does not hold its tasks itself."""
 
 
 def as_piece(item: Any) -> Piece:
@@ -36,33 +44,39 @@ def as_piece(item: Any) -> Piece:
         quiet = {"warnings": False} if hasattr(item, "__pydantic_serializer__") else {}
         dumped: dict[str, Any] = item.model_dump(exclude_unset=True, **quiet)
         return dumped
-    hint = "; hand in the bytes: iter_bytes(), not iter_text() or iter_lines()" if isinstance(item, str) else ""
+    hint = ""
+    if isinstance(item, str):
+        hint = "; hand in the bytes: iter_bytes(), not iter_text() or iter_lines()"
+    elif type(item).__module__ == events.__name__:
+        hint = "; it is an event: collect(events) makes a response of them, encode_chat(events) a wire"
     raise SourceError(f"the source gave {described(item)}, which is neither bytes nor a parsed chunk{hint}")
 
 
-class _SourceFacts:
-    """What both kinds of source know of the HTTP response behind them."""
+@dataclass(slots=True)
+class Head:
+    """The head of the HTTP response behind a source; the status is None as long as there is no response."""
 
-    def __init__(self, response: object) -> None:
-        self.http_status = _http_status(response)
-        self.http_headers = _http_headers(response)
+    status: int | None = None
+    headers: dict[str, str] = field(default_factory=dict)
 
-    def _share_facts(self, other: _SourceFacts) -> None:
-        other.http_status = self.http_status
-        other.http_headers = self.http_headers
+    @classmethod
+    def of(cls, response: object) -> Self:
+        """What a response says of itself."""
+        return cls(_http_status(response), _http_headers(response))
 
 
-class Source(_SourceFacts):
+class Source:
     """A source that is read synchronously.
 
     Attributes:
-        http_status: the status of the HTTP response behind it, if there is one.
-        http_headers: its headers.
+        head: the head of the HTTP response behind it; known by the time that the first piece was read.
     """
 
-    def __init__(self, items: Iterable[object], *owners: object, response: object = None) -> None:
+    def __init__(
+        self, items: Iterable[object], *owners: object, response: object = None, head: Head | None = None
+    ) -> None:
         """Read `items`; closing closes them, then the owners."""
-        super().__init__(response)
+        self.head = head or Head.of(response)
         self._items = iter(items)
         self._owners = [self._items, *(owner for owner in owners if owner is not self._items)]
 
@@ -79,9 +93,7 @@ class Source(_SourceFacts):
 
     def borrow(self, first: Piece | None = None) -> Source:
         """The rest of this source, after `first`, as a source whose closing leaves this one open."""
-        borrowed = Source(self._rest(first))
-        self._share_facts(borrowed)
-        return borrowed
+        return Source(self._rest(first), head=self.head)
 
     def _rest(self, first: Piece | None) -> Iterator[Piece]:
         piece = self.read() if first is None else first
@@ -100,12 +112,14 @@ class Source(_SourceFacts):
                     logger.debug("closing %s failed", described(owner), exc_info=True)
 
 
-class AsyncSource(_SourceFacts):
+class AsyncSource:
     """A source that is read asynchronously; the twin of `Source`."""
 
-    def __init__(self, items: AsyncIterator[object], *owners: object, response: object = None) -> None:
+    def __init__(
+        self, items: AsyncIterator[object], *owners: object, response: object = None, head: Head | None = None
+    ) -> None:
         """Read `items`; closing closes them, then the owners."""
-        super().__init__(response)
+        self.head = head or Head.of(response)
         self._owners = [items, *(owner for owner in owners if owner is not items)]
         self._items = _guarded(items, self._owners)
 
@@ -122,9 +136,7 @@ class AsyncSource(_SourceFacts):
 
     def borrow(self, first: Piece | None = None) -> AsyncSource:
         """The rest of this source, after `first`, as a source whose closing leaves this one open."""
-        borrowed = AsyncSource(self._rest(first))
-        self._share_facts(borrowed)
-        return borrowed
+        return AsyncSource(self._rest(first), head=self.head)
 
     async def _rest(self, first: Piece | None) -> AsyncGenerator[Piece, None]:
         piece = await self.read() if first is None else first
@@ -140,6 +152,15 @@ class AsyncSource(_SourceFacts):
         except RuntimeError:
             logger.debug("another task is reading the source that is being closed", exc_info=True)
 
+    def abandon(self) -> None:
+        """Nobody holds it any longer: the event loop closes it, where one runs."""
+        from asyncio import get_running_loop
+
+        with suppress(RuntimeError):
+            closing = get_running_loop().create_task(self.aclose())
+            _closing.add(closing)
+            closing.add_done_callback(_closing.discard)
+
 
 async def _guarded(items: AsyncIterator[object], owners: list[object]) -> AsyncGenerator[object, None]:
     """The items. A generator, so that the event loop closes the owners when nobody holds it any longer."""
@@ -151,6 +172,7 @@ async def _guarded(items: AsyncIterator[object], owners: list[object]) -> AsyncG
 
 
 async def _aclose(owners: list[object]) -> None:
+    """Close them all, even if the task is cancelled while it waits for one."""
     while owners:
         owner: Any = owners.pop(0)
         close = getattr(owner, "aclose", None) or getattr(owner, "close", None)
@@ -161,6 +183,9 @@ async def _aclose(owners: list[object]) -> None:
                     await closing
             except Exception:
                 logger.debug("closing %s failed", described(owner), exc_info=True)
+            except BaseException:
+                await _aclose(owners)
+                raise
 
 
 def _http_status(response: Any) -> int | None:

@@ -14,15 +14,17 @@ from collections.abc import (
     AsyncIterable,
     Awaitable,
     Callable,
+    Generator,
     Iterable,
     Iterator,
     Mapping,
 )
+from contextlib import aclosing, closing
 from functools import partial
 from typing import Any
 
 from .errors import SourceError
-from .pieces import AsyncSource, Piece, Source, as_piece, can, described
+from .pieces import AsyncSource, Head, Piece, Source, as_piece, can, described
 
 PIECE_BYTES = 64 * 1024
 """How much is asked of a file, and how large bytes in memory are cut: large enough to be fast, small enough to flow."""
@@ -36,11 +38,11 @@ def open_source(source: object) -> Source:
     """
     if isinstance(source, Source):
         return source
-    source = getattr(source, "http_response", source)
+    source = _unwrapped(source)
     pieces = _in_memory(source)
     if pieces is not None:
         return Source(pieces)
-    for recognise in (_sdk_stream, _iter_bytes, _iter_content, _pooled_response, _file, _iterable):
+    for recognise in (_sdk_stream, _iter_bytes, _iter_content, _pooled_response, _file, _iterable, _entrance):
         opened = recognise(source)
         if opened is not None:
             return opened
@@ -55,15 +57,29 @@ def open_async_source(source: object) -> AsyncSource:
     """
     if isinstance(source, AsyncSource):
         return source
-    source = getattr(source, "http_response", source)
+    source = _unwrapped(source)
     pieces = _in_memory(source)
     if pieces is not None:
         return AsyncSource(_without_waiting(pieces))
-    for recognise in (_async_sdk_stream, _aiter_bytes, _iter_any, _async_reader, _async_iterable):
+    for recognise in (
+        _async_sdk_stream,
+        _aiter_bytes,
+        _iter_any,
+        _loaded_content,
+        _async_reader,
+        _async_iterable,
+        _async_entrance,
+    ):
         opened = recognise(source)
         if opened is not None:
             return opened
-    raise SourceError(_complaint(source, _can_any(source, _SYNC_ABILITIES), "synchronously: use stream() or parse()"))
+    raise SourceError(_complaint(source, _is_sync(source), "synchronously: use stream() or parse()"))
+
+
+def _unwrapped(source: Any) -> Any:
+    """The HTTP response in an SDK's raw response; the stream of chunks under an SDK's stream of events of its own."""
+    source = getattr(source, "http_response", source)
+    return getattr(source, "_raw_stream", source)
 
 
 def _in_memory(source: Any) -> Iterable[Piece] | None:
@@ -71,7 +87,7 @@ def _in_memory(source: Any) -> Iterable[Piece] | None:
     if isinstance(source, (bytes, bytearray, memoryview)):
         data = bytes(source)
         return (data[start : start + PIECE_BYTES] for start in range(0, len(data), PIECE_BYTES))
-    if isinstance(source, Mapping) or can(source, "model_dump"):
+    if isinstance(source, Mapping) or (can(source, "model_dump") and not _was_read(source)):
         return [as_piece(source)]
     return None
 
@@ -121,11 +137,12 @@ def _iter_content(source: Any) -> Source | None:
     """A body without chunked encoding is read below `iter_content`, which would wait for the end of it."""
     if not can(source, "iter_content") or inspect.iscoroutinefunction(source.iter_content):
         return None
+    _refuse_consumed(source, _was_closed_unread(source))
+    raw: Any = getattr(source, "raw", None)
     try:
         items = source.iter_content(None)
     except TypeError as error:
         raise SourceError(_CONSUMED.format(described(source))) from error
-    raw: Any = getattr(source, "raw", None)
     if can(raw, "read1") and not raw.closed and not getattr(raw, "chunked", True):
         items = _as_it_arrives(raw)
     return Source(items, source, response=source)
@@ -137,7 +154,7 @@ def _pooled_response(source: Any) -> Source | None:
         return None
     if not source.closed:
         return Source(_as_it_arrives(source), source, response=source)
-    _refuse_consumed(source, not source.data)
+    _refuse_consumed(source, not source.data and getattr(source, "_body", None) is None)
     return Source([source.data], source, response=source)
 
 
@@ -154,12 +171,17 @@ def _file(source: Any) -> Source | None:
     read = getattr(source, "read1", None) or getattr(source, "read", None)
     if not callable(read) or inspect.iscoroutinefunction(read) or isinstance(source, io.TextIOBase):
         return None
-    _refuse_consumed(source, getattr(source, "closed", False) is True)
+    if can(source, "iter_bytes"):  # a response of an asynchronous client: its `read` is there, and raises
+        return None
+    is_closed = getattr(source, "closed", False) is True or (can(source, "isclosed") and source.isclosed())
+    _refuse_consumed(source, is_closed)
     return Source(iter(partial(read, PIECE_BYTES), b""), source, response=source)
 
 
 def _iterable(source: Any) -> Source | None:
-    if not isinstance(source, Iterable) or isinstance(source, (str, io.TextIOBase, type)):
+    if not isinstance(source, Iterable) or isinstance(source, (str, io.TextIOBase, type)) or _was_read(source):
+        return None
+    if not _wrapped_allows(source, "__next__") or inspect.iscoroutinefunction(getattr(source, "iter_content", None)):
         return None
     _refuse_consumed(source, inspect.isgenerator(source) and source.gi_frame is None)
     return Source(source, source, response=source)
@@ -174,8 +196,19 @@ def _iter_any(source: Any) -> AsyncSource | None:
     reader = source if can(source, "iter_any") else content
     if not can(reader, "iter_any"):
         return None
-    _refuse_consumed(source, getattr(reader, "total_bytes", 0) > 0 and reader.at_eof())
+    was_released = getattr(source, "closed", False) is True and can(reader, "exception") and reader.exception()
+    _refuse_consumed(source, bool(was_released) or (getattr(reader, "total_bytes", 0) > 0 and reader.at_eof()))
     return AsyncSource(aiter(reader.iter_any()), source, response=source)
+
+
+def _loaded_content(source: Any) -> AsyncSource | None:
+    """A response that has read its body and keeps it, whichever way it was read."""
+    _refuse_consumed(source, _was_closed_unread(source))
+    if getattr(source, "_content_consumed", False) is not True:
+        return None
+    content: Any = getattr(source, "_content", None)
+    _refuse_consumed(source, not isinstance(content, bytes))
+    return AsyncSource(_without_waiting([content]), source, response=source)
 
 
 def _async_reader(source: Any) -> AsyncSource | None:
@@ -193,10 +226,59 @@ async def _read_async(read: Callable[[int], Awaitable[bytes]]) -> AsyncGenerator
 
 
 def _async_iterable(source: Any) -> AsyncSource | None:
-    if not isinstance(source, AsyncIterable) or isinstance(source, type):
+    if not isinstance(source, AsyncIterable) or isinstance(source, type) or _was_read(source):
+        return None
+    if not _wrapped_allows(source, "__anext__"):
         return None
     _refuse_consumed(source, inspect.isasyncgen(source) and source.ag_frame is None)
     return AsyncSource(aiter(source), source, response=source)
+
+
+def _entrance(source: Any) -> Source | None:
+    """A context manager that only leads to a source: the first read enters it, closing leaves it.
+
+    One that has a `close` of its own is a client or a session, and leads nowhere.
+    """
+    if not _is_entrance(source, "__enter__", "__exit__"):
+        return None
+    head = Head()
+    return Source(_entered(source, head), head=head)
+
+
+def _entered(manager: Any, head: Head) -> Generator[Piece, None, None]:
+    with manager as given:
+        _refuse_nothing(manager, given)
+        with closing(open_source(given)) as source:
+            head.status, head.headers = source.head.status, source.head.headers
+            while (piece := source.read()) is not None:
+                yield piece
+
+
+def _async_entrance(source: Any) -> AsyncSource | None:
+    if not _is_entrance(source, "__aenter__", "__aexit__"):
+        return None
+    head = Head()
+    return AsyncSource(_aentered(source, head), head=head)
+
+
+async def _aentered(manager: Any, head: Head) -> AsyncGenerator[Piece, None]:
+    async with manager as given:
+        _refuse_nothing(manager, given)
+        async with aclosing(open_async_source(given)) as source:
+            head.status, head.headers = source.head.status, source.head.headers
+            while (piece := await source.read()) is not None:
+                yield piece
+
+
+def _is_entrance(source: object, enter: str, leave: str) -> bool:
+    if isinstance(source, os.PathLike) or _can_any(source, ("close", "aclose", "__await__")):
+        return False
+    return can(source, enter) and can(source, leave)
+
+
+def _refuse_nothing(manager: object, given: object) -> None:
+    if given is manager:
+        raise SourceError(_complaint(manager, False, ""))
 
 
 def _is_fresh(response: Any) -> bool:
@@ -212,14 +294,36 @@ def _is_loaded(response: Any) -> bool:
         return False
 
 
+def _was_closed_unread(response: Any) -> bool:
+    is_unread = getattr(response, "_content_consumed", None) is False
+    return is_unread and getattr(response.raw, "closed", False) is True
+
+
 def _body_allows(response: Any, ability: str) -> bool:
     """Whether a response with both `iter_bytes` and `aiter_bytes` came from a client of the kind that is asked for."""
     body = getattr(response, "stream", None)
     return not _can_any(body, ("__iter__", "__aiter__")) or can(body, ability) or _is_loaded(response)
 
 
+def _wrapped_allows(wrapper: Any, ability: str) -> bool:
+    """Whether a wrapper that can be iterated both ways wraps a stream of chunks of the kind that is asked for."""
+    wrapped = getattr(wrapper, "completion_stream", None)
+    return not _can_any(wrapped, ("__next__", "__anext__")) or can(wrapped, ability)
+
+
 def _is_async(source: object) -> bool:
+    if _is_entrance(source, "__aenter__", "__aexit__"):
+        return True
     return _can_any(source, _ASYNC_ABILITIES) or inspect.iscoroutinefunction(getattr(source, "read", None))
+
+
+def _is_sync(source: object) -> bool:
+    return _can_any(source, _SYNC_ABILITIES) or _is_entrance(source, "__enter__", "__exit__")
+
+
+def _was_read(source: object) -> bool:
+    """Whether it is one of ours: a stream of events, or an answer."""
+    return _can_any(source, ("text_deltas", "to_chat_messages"))
 
 
 def _refuse_consumed(source: object, consumed: bool) -> None:
@@ -239,12 +343,16 @@ _CONSUMED = "{} was consumed or closed already: hand it in before anything is re
 def _complaint(source: object, reads_otherwise: bool, otherwise: str) -> str:
     """What was given, and what to do."""
     given = described(source)
+    if isinstance(source, str) and source.startswith(("http://", "https://")):
+        return f"{given} with an address cannot be read: request it with an HTTP client, and hand in the response"
     if isinstance(source, str):
         return f"{given} cannot be read: encode the text to bytes; of a file, hand in open(path, 'rb')"
     if isinstance(source, io.TextIOBase):
         return f"{given} reads text: open the file in binary mode, open(path, 'rb')"
     if isinstance(source, os.PathLike):
         return f"{given} is a path: open it in binary mode, open(path, 'rb')"
+    if _was_read(source):
+        return f"{given} is what comes of reading: take its events or its text as they are"
     if inspect.isawaitable(source):
         return f"{given} was not awaited: await it first"
     if inspect.isroutine(source) or isinstance(source, type):
@@ -252,5 +360,5 @@ def _complaint(source: object, reads_otherwise: bool, otherwise: str) -> str:
     if reads_otherwise:
         return f"{given} is read {otherwise}"
     if _can_any(source, ("__enter__", "__aenter__")):
-        return f"{given} was not entered: use it in a with statement, and hand in what that gives"
+        return f"{given} gives nothing to read: make a request with it, and hand in the response"
     return f"{given} cannot be read: hand in bytes, a response, a binary file, an SDK stream, or an iterable of bytes"

@@ -1,34 +1,30 @@
 """The thin shells: a source in, an iterable of events out, and the ways a reader may leave.
 
-    stream(), astream()                    an EventStream, an AsyncEventStream
-    parse(), aparse()                      all at once: a ModelResponse
-    iter_responses(), aiter_responses()    several responses on one stream of bytes
+    stream(), astream()    an EventStream, an AsyncEventStream
+    parse(), aparse()      all at once: a ModelResponse
 
 What does not touch I/O is shared (`event_stream.py`). The two halves below differ in `await` alone.
 """
 
 from __future__ import annotations
 
-import logging
 import warnings
-from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator
-from contextlib import suppress
+from collections.abc import AsyncIterator, Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, Unpack
 
-from .errors import SourceError, StreamEndError
-from .event_stream import DecoderOptions, ErrorMode, EventStreamBase, Gap
+from .event_stream import EventStreamBase, StreamOptions
 from .events import Event
-from .pieces import AsyncSource, Piece, Source
+from .pieces import AsyncSource, Source
 from .sources import open_async_source, open_source
 
 if TYPE_CHECKING:
     from .response import ModelResponse
 
-logger = logging.getLogger("streamshim")
-
-_BROKE_IN_GAP = "the source broke between two responses: the one before it was whole, and no other was begun"
+_ANOTHER_TASK = (
+    "another task is reading this stream, and two cannot at once; to stop it, cancel that task and wait for it: the "
+    "stream is closed then"
+)
 _UNCLOSED = "an unfinished {} was not closed: use it in a with statement, or read it to its end"
 
 
@@ -41,10 +37,10 @@ class EventStream(EventStreamBase):
 
     _source: Source | None = None
 
-    def __init__(self, source: object, *, errors: ErrorMode = "raise", **options: Unpack[DecoderOptions]) -> None:
+    def __init__(self, source: object, **options: Unpack[StreamOptions]) -> None:
         """See `stream()`."""
         opened = open_source(source)
-        super().__init__(opened, errors, options)
+        super().__init__(opened.head, **options)
         self._source = opened
 
     def __iter__(self) -> Iterator[Event]:
@@ -61,7 +57,9 @@ class EventStream(EventStreamBase):
         Raises:
             StreamFailedError: after the `StreamEnd`, with `errors="raise"`: the vendor said error.
             StreamTruncatedError: likewise: the stream was cut.
+            StreamTimeoutError: likewise: a deadline passed.
             SourceError: the source gave what is neither bytes nor a parsed chunk.
+            BaseException: whatever `on_event` raised.
         """
         while True:
             for event in self._queue:
@@ -83,17 +81,27 @@ class EventStream(EventStreamBase):
         return self.response
 
     def close(self) -> None:
-        """Leave: the source is closed, and an unfinished stream ends as "cancelled". May be called again."""
+        """Leave: the source is closed, and an unfinished stream ends as "cancelled". May be called again.
+
+        Raises:
+            BaseException: whatever `on_event` raised.
+        """
+        self._release()
+        self._raise_from_observer()
+
+    def _release(self) -> None:
         self._leave()
         if self._source is not None:
             self._source.close()
 
     def _advance(self) -> bool:
         """Read until there are events to hand out; False once all were."""
-        source = self._source
+        if self._observer is not None and self._observer.error is not None:
+            self.close()
+        source, deadline = self._source, self._deadline
         while source is not None and not self._is_over:
             try:
-                piece = source.read()
+                piece = source.read() if deadline is None else deadline.read(source)
             except BaseException as error:
                 events = self._break(error)
                 if events is None:
@@ -120,25 +128,28 @@ class EventStream(EventStreamBase):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Leave as by `close()`."""
-        self.close()
+        """Leave as by `close()`, but let no exception of `on_event` take the place of one that is under way."""
+        self._release()
+        if error is None:
+            self._raise_from_observer()
 
     def __del__(self) -> None:
         """The last resort, loud because it may come late or never."""
         if self._source is not None and not self._is_over:
-            warnings.warn(_UNCLOSED.format("EventStream"), ResourceWarning, stacklevel=2, source=self)
             self._source.close()
+            warnings.warn(_UNCLOSED.format("EventStream"), ResourceWarning, stacklevel=2, source=self)
 
 
 class AsyncEventStream(EventStreamBase):
     """The events of an asynchronous source, as they come. Made by `astream()`; the twin of `EventStream`."""
 
     _source: AsyncSource | None = None
+    _is_being_read = False
 
-    def __init__(self, source: object, *, errors: ErrorMode = "raise", **options: Unpack[DecoderOptions]) -> None:
+    def __init__(self, source: object, **options: Unpack[StreamOptions]) -> None:
         """See `astream()`."""
         opened = open_async_source(source)
-        super().__init__(opened, errors, options)
+        super().__init__(opened.head, **options)
         self._source = opened
 
     async def __aiter__(self) -> AsyncIterator[Event]:
@@ -156,7 +167,9 @@ class AsyncEventStream(EventStreamBase):
         Raises:
             StreamFailedError: after the `StreamEnd`, with `errors="raise"`: the vendor said error.
             StreamTruncatedError: likewise: the stream was cut.
+            StreamTimeoutError: likewise: a deadline passed.
             SourceError: the source gave what is neither bytes nor a parsed chunk.
+            BaseException: whatever `on_event` raised.
         """
         while True:
             for event in self._queue:
@@ -178,17 +191,33 @@ class AsyncEventStream(EventStreamBase):
         return self.response
 
     async def aclose(self) -> None:
-        """Leave: the source is closed, and an unfinished stream ends as "cancelled". May be called again."""
+        """Leave: the source is closed, and an unfinished stream ends as "cancelled". May be called again.
+
+        Raises:
+            RuntimeError: another task is reading.
+            BaseException: whatever `on_event` raised.
+        """
+        await self._release()
+        self._raise_from_observer()
+
+    async def _release(self) -> None:
+        if self._is_being_read:
+            raise RuntimeError(_ANOTHER_TASK)
         self._leave()
         if self._source is not None:
             await self._source.aclose()
 
     async def _advance(self) -> bool:
         """Read until there are events to hand out; False once all were."""
-        source = self._source
+        if self._is_being_read:
+            raise RuntimeError(_ANOTHER_TASK)
+        if self._observer is not None and self._observer.error is not None:
+            await self.aclose()
+        source, deadline = self._source, self._deadline
         while source is not None and not self._is_over:
+            self._is_being_read = True
             try:
-                piece = await source.read()
+                piece = await (source.read() if deadline is None else deadline.aread(source))
             except BaseException as error:
                 events = self._break(error)
                 if events is None:
@@ -196,6 +225,8 @@ class AsyncEventStream(EventStreamBase):
                     raise
             else:
                 events = self._take(piece)
+            finally:
+                self._is_being_read = False
             if events:
                 self._serve(events)
                 if self._is_over:
@@ -215,145 +246,72 @@ class AsyncEventStream(EventStreamBase):
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Leave as by `aclose()`."""
-        await self.aclose()
+        """Leave as by `aclose()`, but let no exception of `on_event` take the place of one that is under way."""
+        await self._release()
+        if error is None:
+            self._raise_from_observer()
 
     def __del__(self) -> None:
         """The last resort, loud because it may come late or never."""
         if self._source is not None and not self._is_over:
+            self._source.abandon()
             warnings.warn(_UNCLOSED.format("AsyncEventStream"), ResourceWarning, stacklevel=2, source=self)
 
 
-def stream(source: object, *, errors: ErrorMode = "raise", **options: Unpack[DecoderOptions]) -> EventStream:
+def stream(source: object, **options: Unpack[StreamOptions]) -> EventStream:
     """Read a streamed answer as typed events.
 
     Args:
         source: bytes, a response of an HTTP client, an SDK's stream, a binary file, or an iterable of bytes or of
             parsed chunks (dicts, pydantic models).
-        errors: "raise": a failed or truncated stream raises after its last event; "event": nothing is raised, look at
-            `StreamEnd.status`.
-        **options: those of `StreamDecoder`.
+        **options: those of `StreamDecoder`, and
+            errors: "raise" (the default): a failed or truncated stream raises after its last event; "event": nothing is
+                raised, look at `StreamEnd.status`.
+            first_event_timeout: seconds to wait for the first event of the answer.
+            idle_timeout: seconds to wait for each event of the answer after that; and for the first one, unless it has
+                a limit of its own. Only waiting counts, and comments that keep the line warm do not end it. A stream
+                that is too slow ends as truncated. A read that blocks cannot be stopped synchronously: it is looked at
+                when a piece has come.
+            on_event: is called with each event just before it is handed out, `StreamEnd` included, and with what is
+                dropped because the reader leaves. What it raises passes through, and the source is closed.
 
     Raises:
         SourceError: the source cannot be read.
+        ValueError: an option has a value that does not exist.
     """
-    return EventStream(source, errors=errors, **options)
+    return EventStream(source, **options)
 
 
-def astream(source: object, *, errors: ErrorMode = "raise", **options: Unpack[DecoderOptions]) -> AsyncEventStream:
+def astream(source: object, **options: Unpack[StreamOptions]) -> AsyncEventStream:
     """Read a streamed answer as typed events, asynchronously. As `stream()`, of an asynchronous source or of bytes.
 
     Raises:
         SourceError: the source cannot be read.
     """
-    return AsyncEventStream(source, errors=errors, **options)
+    return AsyncEventStream(source, **options)
 
 
-def parse(source: object, *, errors: ErrorMode = "raise", **options: Unpack[DecoderOptions]) -> ModelResponse:
+def parse(source: object, **options: Unpack[StreamOptions]) -> ModelResponse:
     """Read a whole answer: bytes, or any other source that `stream()` takes.
 
     Raises:
         StreamFailedError: with `errors="raise"`: the vendor said error. What came before is in its `response`.
         StreamTruncatedError: likewise: the answer is not whole.
+        StreamTimeoutError: likewise: a deadline passed.
         SourceError: the source cannot be read.
     """
-    with EventStream(source, errors=errors, **options) as events:
+    with EventStream(source, **options) as events:
         return events.final()
 
 
-async def aparse(source: object, *, errors: ErrorMode = "raise", **options: Unpack[DecoderOptions]) -> ModelResponse:
+async def aparse(source: object, **options: Unpack[StreamOptions]) -> ModelResponse:
     """Read a whole answer asynchronously. As `parse()`.
 
     Raises:
         StreamFailedError: with `errors="raise"`: the vendor said error. What came before is in its `response`.
         StreamTruncatedError: likewise: the answer is not whole.
+        StreamTimeoutError: likewise: a deadline passed.
         SourceError: the source cannot be read.
     """
-    async with AsyncEventStream(source, errors=errors, **options) as events:
+    async with AsyncEventStream(source, **options) as events:
         return await events.final()
-
-
-def iter_responses(
-    source: object, *, errors: ErrorMode = "raise", **options: Unpack[DecoderOptions]
-) -> Generator[EventStream, None, None]:
-    """One `EventStream` after another from one source, for gateways that send several responses on one stream.
-
-    A stream that was not read to its end when the next one is asked for is read to its end then. Closing one before
-    its end is the end of all, and closes the source.
-
-    Raises:
-        SourceError: the source cannot be read.
-    """
-    whole = open_source(source)
-    try:
-        events = EventStream(whole.borrow(), errors=errors, **options)
-        while True:
-            yield events
-            if events.end is None:
-                with suppress(StreamEndError):
-                    deque(events, maxlen=0)
-            start = _next_start(events.unused_data, whole)
-            if start is None:
-                return
-            events = EventStream(whole.borrow(start), errors=errors, **options)
-    finally:
-        whole.close()
-
-
-async def aiter_responses(
-    source: object, *, errors: ErrorMode = "raise", **options: Unpack[DecoderOptions]
-) -> AsyncGenerator[AsyncEventStream, None]:
-    """One `AsyncEventStream` after another from one asynchronous source. As `iter_responses()`.
-
-    Raises:
-        SourceError: the source cannot be read.
-    """
-    whole = open_async_source(source)
-    try:
-        events = AsyncEventStream(whole.borrow(), errors=errors, **options)
-        while True:
-            yield events
-            if events.end is None:
-                with suppress(StreamEndError):
-                    async for _ in events:
-                        pass
-            start = await _anext_start(events.unused_data, whole)
-            if start is None:
-                return
-            events = AsyncEventStream(whole.borrow(start), errors=errors, **options)
-    finally:
-        await whole.aclose()
-
-
-def _next_start(unused: bytes | None, whole: Source) -> Piece | None:
-    gap = Gap()
-    piece: Piece | None = unused
-    while piece is not None:
-        start = gap.take(piece)
-        if start is not None:
-            return start
-        try:
-            piece = whole.read()
-        except SourceError:
-            raise
-        except Exception:
-            logger.debug(_BROKE_IN_GAP, exc_info=True)
-            return None
-    return None
-
-
-async def _anext_start(unused: bytes | None, whole: AsyncSource) -> Piece | None:
-    gap = Gap()
-    piece: Piece | None = unused
-    while piece is not None:
-        start = gap.take(piece)
-        if start is not None:
-            return start
-        try:
-            piece = await whole.read()
-        except SourceError:
-            raise
-        except Exception:
-            logger.debug(_BROKE_IN_GAP, exc_info=True)
-            return None
-    return None

@@ -59,6 +59,9 @@ class BytesResponse:
         for piece in [self.loaded] if self.loaded is not None else PIECES:
             yield piece
 
+    def read(self) -> bytes:
+        raise AssertionError("read() reads the whole body")
+
     def close(self) -> None:
         self.closed_by.append("close")
 

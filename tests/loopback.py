@@ -40,6 +40,9 @@ class LoopbackServer(http.server.ThreadingHTTPServer):
         self.headers = headers
         self.chunked = chunked
         self.client_closed = threading.Event()
+        self.connections = 0
+        self.requests: list[str] = []
+        """The path of each request, with its query."""
         self._may_go_on = threading.Semaphore(0)
 
     @property
@@ -55,7 +58,7 @@ class LoopbackServer(http.server.ThreadingHTTPServer):
             raise TimeoutError("the test never called go_on()")
 
     def sees_the_client_close(self) -> bool:
-        """Whether the client closes the connection while the script stands at WATCH; waits for it."""
+        """Whether the client closes the connection, by the time that the script stands at WATCH; waits for it."""
         return self.client_closed.wait(PATIENCE_SECONDS)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
@@ -66,18 +69,32 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server: ClassVar[Any]
 
+    def setup(self) -> None:
+        super().setup()
+        self.server.connections += 1
+
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers.get("content-length", 0)))
-        self.close_connection = True
+        self.server.requests.append(self.path)
+        try:
+            self._play()
+        except ConnectionError:
+            self.server.client_closed.set()
+            raise
+
+    def _play(self) -> None:
         server = self.server
+        headers = {"Content-Type": "text/event-stream", "Connection": "close", **server.headers}
+        self.close_connection = headers["Connection"] == "close"
         self.send_response(server.status)
-        for name, value in {"Content-Type": "text/event-stream", "Connection": "close", **server.headers}.items():
+        for name, value in headers.items():
             self.send_header(name, value)
         if server.chunked:
             self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
         for step in server.script:
             if step is BREAK:
+                self.close_connection = True
                 return
             self._take(step)
         if server.chunked:

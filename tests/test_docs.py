@@ -25,10 +25,11 @@ from docs import generate_quirks
 from streamshim.cli import convert, demo, events, response, show
 from streamshim.cli.options import add_decoder_options
 from streamshim.decode import limits
+from streamshim.event_stream import EventStreamBase, StreamOptions
 from streamshim.quirks import QUIRKS
 from tests.loopback import serve
 from tests.reading import decode
-from tests.small_streams import CHAT_CALL, chat, frame
+from tests.small_streams import CHAT_CALL, DONE, chat, frame
 from tests.test_corpus import CORPUS
 from tests.test_scenarios import FOLDER, load
 
@@ -75,9 +76,19 @@ def server_for(page: Path) -> Generator[str]:
         refusal = json.dumps({"error": {"message": "slow down"}}).encode()
         with serve([refusal], status=429, headers={"Retry-After": "7"}) as server:
             yield server.url
+    elif page.stem == "observability":
+        with serve(counted_answer()) as server:
+            yield server.url
     else:
         with serve([frame(chat({"content": "High water"})), *CHAT_CALL]) as server:
             yield server.url
+
+
+def counted_answer() -> list[bytes]:
+    """An answer with token counts."""
+    usage = {"prompt_tokens": 9, "completion_tokens": 2, "total_tokens": 11}
+    payloads = [chat({"content": "High water"}, "stop"), {**chat({}), "choices": [], "usage": usage}]
+    return [*(frame({**payload, "id": "c-1"}) for payload in payloads), DONE]
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=name_of)
@@ -137,13 +148,25 @@ def test_option_table_has_every_option_of_every_door_with_its_default() -> None:
     decoder_options = dict(inspect.signature(streamshim.StreamDecoder).parameters)
     expected = {name: (parameter.default, "yes", "yes") for name, parameter in decoder_options.items()}
     for shell in ("stream", "astream", "parse", "aparse", "iter_responses", "aiter_responses"):
-        parameters = inspect.signature(getattr(streamshim, shell)).parameters
-        assert list(parameters) == ["source", "errors", "options"]
-        expected["errors"] = (parameters["errors"].default, "", "yes")
+        signature = inspect.signature(getattr(streamshim, shell))
+        assert list(signature.parameters) == ["source", "options"]
+        assert signature.parameters["options"].annotation == "Unpack[StreamOptions]"
+    shell_options = dict(inspect.signature(EventStreamBase).parameters)
+    for name in StreamOptions.__annotations__.keys() - decoder_options.keys():
+        expected[name] = (shell_options[name].default, "", "yes")
     assert told == {
         name: (json.dumps(default) if isinstance(default, str) else repr(default), *doors)
         for name, (default, *doors) in expected.items()
     }
+
+
+def test_tables_of_statistics_and_of_the_cursor_have_every_field() -> None:
+    for page, heads, kind in (
+        ("observability.md", ("field", "unit", "what it is"), streamshim.StreamStats),
+        ("reliability.md", ("field", "what it is", "where it goes"), streamshim.Cursor),
+    ):
+        told = [code_in(cells[0])[0] for cells in rows(DOCS / page, *heads)]
+        assert told == [field.name for field in dataclasses.fields(kind)]
 
 
 def test_option_table_has_the_options_of_the_command_line() -> None:

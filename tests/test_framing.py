@@ -105,3 +105,21 @@ def test_json_body_gives_what_stands_behind_it() -> None:
     assert body.feed(b'{"a":"}\\"') == ([], b"")
     assert body.feed(b'"} rest') == ([b'{"a":"}\\""}'], b" rest")
     assert body.closed
+
+
+@pytest.mark.parametrize(
+    ("body", "event_id"),
+    [
+        (b"id: 7\ndata: 1\n\n", "7"),
+        (b"data: 1\nid:7\r\n\r\n", "7"),
+        (b"id: 7\n\n", "7"),
+        (b"id: 7\n\nid: a\0b\n\n", "7"),
+        (b"id: 7\n\nid: \ndata: 1\n\n", ""),
+        (b"id: 7\ndata: 1\n\nid: 8\ndata: 2\n", "7"),
+        (b"id: 7\ndata: 1\n\nid: 8", "7"),
+        (b"data: 1\n\n", None),
+    ],
+)
+def test_an_id_counts_once_its_event_has_ended(body: bytes, event_id: str | None) -> None:
+    for pieces in cuts(body):
+        assert frames(list(pieces))[1].last_event_id == event_id

@@ -1,34 +1,38 @@
-"""Real HTTP clients and a real SDK against a real server: values, pace, closing, broken connections, HTTP errors."""
+"""Real HTTP clients against a real server: values, pace, broken connections, HTTP errors, compression."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import gzip
+import http.client
 import json
-import urllib.error
-import urllib.request
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
-from contextlib import AbstractAsyncContextManager, AbstractContextManager
-from typing import Any, TypeAlias
+from collections.abc import Awaitable, Callable
+from typing import Any
 
 import aiohttp
 import httpx
 import httpx2
 import niquests
-import openai
 import pytest
 import requests
 import urllib3
 
-from streamshim.errors import StreamFailedError, StreamTruncatedError
+from streamshim.errors import SourceError, StreamFailedError, StreamTruncatedError
 from streamshim.events import TextDelta
 from streamshim.streams import AsyncEventStream, EventStream, aparse, astream, parse, stream
-from tests.loopback import BREAK, PAUSE, WATCH, LoopbackServer, Step, serve
-from tests.small_streams import CHAT, CHAT_CALL, DONE, RESPONSES, VENDOR_ERROR, chat, frame
-
-Opener: TypeAlias = Callable[[str], AbstractContextManager[Any]]
-AsyncOpener: TypeAlias = Callable[[str], AbstractAsyncContextManager[Any]]
+from tests.clients import (
+    AsyncOpener,
+    Opener,
+    every_async_client,
+    every_client,
+    with_httpx,
+    with_httpx2,
+    with_niquests,
+    with_requests,
+    with_urllib3,
+)
+from tests.loopback import BREAK, PAUSE, LoopbackServer, Step, serve
+from tests.small_streams import CHAT, CHAT_CALL
 
 RATE_LIMIT = json.dumps({"error": {"message": "slow down", "type": "requests", "code": "rate_limit_exceeded"}}).encode()
 
@@ -38,88 +42,6 @@ def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
 
 
-# -- the clients ------------------------------------------------------------------------------------------------------
-
-
-@contextlib.contextmanager
-def with_httpx(url: str) -> Generator[Any]:
-    with httpx.stream("POST", url) as response:
-        yield response
-
-
-@contextlib.contextmanager
-def with_httpx2(url: str) -> Generator[Any]:
-    with httpx2.stream("POST", url) as response:
-        yield response
-
-
-@contextlib.contextmanager
-def with_requests(url: str) -> Generator[Any]:
-    with requests.Session() as session, session.post(url, stream=True) as response:
-        yield response
-
-
-@contextlib.contextmanager
-def with_niquests(url: str) -> Generator[Any]:
-    with niquests.Session() as session, session.post(url, stream=True) as response:
-        yield response
-
-
-@contextlib.contextmanager
-def with_urllib3(url: str) -> Generator[Any]:
-    with urllib3.PoolManager(retries=False) as pool:
-        response = pool.request("POST", url, preload_content=False)
-        try:
-            yield response
-        finally:
-            response.close()
-
-
-@contextlib.contextmanager
-def with_urllib(url: str) -> Generator[Any]:
-    try:
-        response = urllib.request.urlopen(url)
-    except urllib.error.HTTPError as error:
-        response = error
-    with response:
-        yield response
-
-
-SYNC_CLIENTS = [with_httpx, with_httpx2, with_requests, with_niquests, with_urllib3, with_urllib]
-every_client = pytest.mark.parametrize("open_response", SYNC_CLIENTS, ids=lambda opener: opener.__name__)
-
-
-@contextlib.asynccontextmanager
-async def with_async_httpx(url: str) -> AsyncGenerator[Any]:
-    async with httpx.AsyncClient() as client, client.stream("POST", url) as response:
-        yield response
-
-
-@contextlib.asynccontextmanager
-async def with_async_httpx2(url: str) -> AsyncGenerator[Any]:
-    async with httpx2.AsyncClient() as client, client.stream("POST", url) as response:
-        yield response
-
-
-@contextlib.asynccontextmanager
-async def with_aiohttp(url: str) -> AsyncGenerator[Any]:
-    async with aiohttp.ClientSession() as session, session.post(url) as response:
-        yield response
-
-
-@contextlib.asynccontextmanager
-async def with_async_niquests(url: str) -> AsyncGenerator[Any]:
-    async with niquests.AsyncSession() as session:
-        response = await session.post(url, stream=True)
-        try:
-            yield response
-        finally:
-            await response.close()
-
-
-ASYNC_CLIENTS = [with_async_httpx, with_async_httpx2, with_aiohttp, with_async_niquests]
-every_async_client = pytest.mark.parametrize("open_response", ASYNC_CLIENTS, ids=lambda opener: opener.__name__)
-
 CLIENTS_OWN_ERRORS = (
     httpx.TransportError,
     httpx2.TransportError,
@@ -127,7 +49,7 @@ CLIENTS_OWN_ERRORS = (
     niquests.RequestException,
     urllib3.exceptions.HTTPError,
     aiohttp.ClientError,
-    urllib.request.http.client.IncompleteRead,  # type: ignore[attr-defined]
+    http.client.IncompleteRead,
 )
 
 
@@ -170,16 +92,6 @@ def test_each_client_s_events_come_as_their_bytes_do(open_response: Opener, chun
         server.go_on()
         assert list(events.text_deltas()) == ["lo"]
         assert events.response.status == "completed"
-
-
-@every_client
-def test_each_client_s_connection_is_closed_by_a_reader_who_leaves(open_response: Opener) -> None:
-    with serve([CHAT[0], WATCH]) as server, open_response(server.url) as response:
-        with stream(response) as events:
-            assert first_text(events) == "Hel"
-        assert server.sees_the_client_close()
-        assert events.response.status == "cancelled"
-        assert events.response.text == "Hel"
 
 
 @every_client
@@ -259,39 +171,6 @@ def test_each_async_client_s_events_come_as_their_bytes_do(open_response: AsyncO
 
 
 @every_async_client
-def test_each_async_client_s_connection_is_closed_by_a_reader_who_leaves(open_response: AsyncOpener) -> None:
-    async def read(response: Any, server: LoopbackServer) -> None:
-        async with astream(response) as events:
-            assert await first_async_text(events) == "Hel"
-        assert await asyncio.to_thread(server.sees_the_client_close)
-        assert (events.response.status, events.response.text) == ("cancelled", "Hel")
-
-    run_async([CHAT[0], WATCH], open_response, read)
-
-
-@every_async_client
-def test_each_async_client_s_connection_is_closed_when_its_task_is_cancelled(open_response: AsyncOpener) -> None:
-    async def read(response: Any, server: LoopbackServer) -> None:
-        events = astream(response)
-        came = asyncio.Event()
-
-        async def consume() -> None:
-            async for event in events:
-                if isinstance(event, TextDelta):
-                    came.set()
-
-        task = asyncio.create_task(consume())
-        await came.wait()
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        assert await asyncio.to_thread(server.sees_the_client_close)
-        assert (events.response.status, events.response.text) == ("cancelled", "Hel")
-
-    run_async([CHAT[0], WATCH], open_response, read)
-
-
-@every_async_client
 def test_each_async_client_s_broken_connection_is_the_cause_of_a_truncated_stream(open_response: AsyncOpener) -> None:
     async def read(response: Any, server: LoopbackServer) -> None:
         with pytest.raises(StreamTruncatedError) as raised:
@@ -314,155 +193,142 @@ def test_each_async_client_s_http_error_fails_with_what_the_body_says(open_respo
     run_async([RATE_LIMIT], open_response, read, status=429, headers={"Retry-After": "7"})
 
 
-# -- an SDK -----------------------------------------------------------------------------------------------------------
+# -- mistakes ---------------------------------------------------------------------------------------------------------
 
 
-def sdk(server: LoopbackServer) -> openai.OpenAI:
-    return openai.OpenAI(base_url=server.url, api_key="x", max_retries=0)
+def read_all(response: Any) -> None:
+    """Take the body as the client's own users do, without keeping it."""
+    if hasattr(response, "iter_bytes"):
+        list(response.iter_bytes())
+    elif hasattr(response, "iter_content"):
+        list(response.iter_content(None))
+    else:
+        response.read()
 
 
-def async_sdk(server: LoopbackServer) -> openai.AsyncOpenAI:
-    return openai.AsyncOpenAI(base_url=server.url, api_key="x", max_retries=0)
+async def read_all_async(response: Any) -> None:
+    if hasattr(response, "aiter_bytes"):
+        async for _ in response.aiter_bytes():
+            pass
+    elif hasattr(response, "iter_content"):
+        async for _ in await response.iter_content(None):
+            pass
+    else:
+        await response.read()
 
 
-def ask(client: Any, wire: str) -> Any:
-    """Call the SDK, sync or async alike, on one of the wires."""
-    if wire == "chat":
-        return client.chat.completions.create(model="m-1", messages=[{"role": "user", "content": "hi"}], stream=True)
-    return client.responses.create(model="m-1", input="hi", stream=True)
+async def close_async(response: Any) -> None:
+    closing = (getattr(response, "aclose", None) or response.close)()
+    if asyncio.iscoroutine(closing):
+        await closing
 
 
-WIRES: dict[str, list[bytes]] = {"chat": CHAT, "responses": [*RESPONSES, DONE]}
-both_wires = pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("use_up", [read_all, lambda response: response.close()], ids=["read", "closed"])
+@every_client
+def test_each_client_s_response_that_was_read_or_closed_is_refused(
+    open_response: Opener, use_up: Callable[[Any], None]
+) -> None:
+    with serve(CHAT) as server, open_response(server.url) as response:
+        use_up(response)
+        with pytest.raises(SourceError, match="Response was consumed or closed already"):
+            stream(response)
 
 
-@both_wires
-def test_an_sdk_s_stream_is_read_from_its_bytes(wire: str) -> None:
-    with serve(WIRES[wire]) as server, sdk(server) as client:
-        with stream(ask(client, wire), raw=True) as events:
-            seen = list(events)
-        assert (events.response.text, events.response.status) == ("Hello", "completed")
-        assert events.end is not None
-        assert events.end.evidence.done_seen is (wire == "chat")
-        assert sum(event.type == "raw_frame" for event in seen) == (len(CHAT) if wire == "chat" else len(RESPONSES))
+@pytest.mark.parametrize("use_up", [read_all_async, close_async], ids=["read", "closed"])
+@every_async_client
+def test_each_async_client_s_response_that_was_read_or_closed_is_refused(
+    open_response: AsyncOpener, use_up: Callable[[Any], Awaitable[None]]
+) -> None:
+    async def read(response: Any, server: LoopbackServer) -> None:
+        await use_up(response)
+        with pytest.raises(SourceError, match="Response was consumed or closed already"):
+            astream(response)
+
+    run_async([*CHAT], open_response, read)
 
 
-@both_wires
-def test_an_async_sdk_s_stream_is_read_from_its_bytes(wire: str) -> None:
-    async def main() -> None:
-        with serve(WIRES[wire]) as server:
-            async with async_sdk(server) as client:
-                answer = await aparse(await ask(client, wire))
-                assert (answer.text, answer.status, answer.api) == ("Hello", "completed", wire)
-
-    asyncio.run(main())
+@every_client
+def test_each_client_s_response_is_refused_by_the_async_door(open_response: Opener) -> None:
+    with serve(CHAT) as server, open_response(server.url) as response:
+        with pytest.raises(SourceError, match=r"read synchronously: use stream\(\)"):
+            astream(response)
+        assert parse(response).text == "Hello"
 
 
-@both_wires
-def test_an_sdk_s_stream_that_was_begun_is_read_from_its_chunks(wire: str) -> None:
-    with serve(WIRES[wire]) as server, sdk(server) as client:
-        sdk_stream = ask(client, wire)
-        first = next(sdk_stream)
-        answer = parse(sdk_stream)
-        assert (answer.text, answer.status) == ("lo" if wire == "chat" else "Hello", "completed")
-        whole = [first.model_dump(exclude_unset=True), *_payloads(server, wire)]
-        assert parse(whole).text == "Hello"
+@every_async_client
+def test_each_async_client_s_response_is_refused_by_the_sync_door(open_response: AsyncOpener) -> None:
+    async def read(response: Any, server: LoopbackServer) -> None:
+        with pytest.raises(SourceError, match=r"read asynchronously: use astream\(\)"):
+            stream(response)
+        assert (await aparse(response)).text == "Hello"
+
+    run_async([*CHAT], open_response, read)
 
 
-def _payloads(server: LoopbackServer, wire: str) -> list[Any]:
-    with sdk(server) as client, ask(client, wire) as sdk_stream:
-        return list(sdk_stream)[1:]
-
-
-@both_wires
-def test_an_async_sdk_s_stream_that_was_begun_is_read_from_its_chunks(wire: str) -> None:
-    async def main() -> None:
-        with serve(WIRES[wire]) as server:
-            async with async_sdk(server) as client:
-                sdk_stream = await ask(client, wire)
-                await anext(sdk_stream)
-                answer = await aparse(sdk_stream)
-                assert (answer.text, answer.status) == ("lo" if wire == "chat" else "Hello", "completed")
-
-    asyncio.run(main())
-
-
-def test_an_sdk_s_chunks_keep_fields_that_its_models_do_not_know() -> None:
-    thinking = frame(chat({"reasoning_content": "hm"}))
-    with serve([thinking, thinking, *CHAT]) as server, sdk(server) as client:
-        sdk_stream = ask(client, "chat")
-        next(sdk_stream)
-        answer = parse(sdk_stream)
-        assert (answer.reasoning, answer.text) == ("hm", "Hello")
-
-
-@pytest.mark.parametrize("begun", [False, True], ids=["bytes", "chunks"])
-def test_an_sdk_s_connection_is_closed_by_a_reader_who_leaves(begun: bool) -> None:
-    with serve([*CHAT[:2], WATCH]) as server, sdk(server) as client:
-        sdk_stream = ask(client, "chat")
-        if begun:
-            next(sdk_stream)
-        with stream(sdk_stream) as events:
-            first_text(events)
-        assert server.sees_the_client_close()
-        assert events.response.status == "cancelled"
-
-
-@pytest.mark.parametrize("begun", [False, True], ids=["bytes", "chunks"])
-def test_an_async_sdk_s_connection_is_closed_by_a_reader_who_leaves(begun: bool) -> None:
-    async def main() -> None:
-        with serve([*CHAT[:2], WATCH]) as server:
-            async with async_sdk(server) as client:
-                sdk_stream = await ask(client, "chat")
-                if begun:
-                    await anext(sdk_stream)
-                async with astream(sdk_stream) as events:
-                    await first_async_text(events)
-                assert await asyncio.to_thread(server.sees_the_client_close)
-                assert events.response.status == "cancelled"
-
-    asyncio.run(main())
+# -- bodies in memory -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("begun", "cause"), [(False, httpx2.TransportError), (True, openai.APIConnectionError)], ids=["bytes", "chunks"]
+    "request_it", [httpx.post, httpx2.post, requests.post, niquests.post], ids=lambda it: it.__module__.split(".")[0]
 )
-def test_an_sdk_s_broken_connection_is_the_cause_of_a_truncated_stream(begun: bool, cause: type[Exception]) -> None:
-    with serve([*CHAT[:2], BREAK]) as server, sdk(server) as client:
-        sdk_stream = ask(client, "chat")
-        if begun:
-            next(sdk_stream)
-        with pytest.raises(StreamTruncatedError) as raised:
-            parse(sdk_stream)
-        assert isinstance(raised.value.__cause__, cause)
+def test_a_body_that_a_client_has_read_and_keeps_is_read_from_memory(request_it: Callable[[str], Any]) -> None:
+    with serve(CHAT) as server:
+        response = request_it(server.url)
+    assert [parse(response).text, parse(response).text] == ["Hello", "Hello"]
 
 
-@pytest.mark.parametrize("begun", [False, True], ids=["bytes", "chunks"])
-def test_an_error_in_an_sdk_s_stream_fails_with_what_the_vendor_said(begun: bool) -> None:
-    with serve([CHAT[0], frame(VENDOR_ERROR)]) as server, sdk(server) as client:
-        sdk_stream = ask(client, "chat")
-        if begun:
-            next(sdk_stream)
-        with pytest.raises(StreamFailedError, match="the engine is on fire") as raised:
-            parse(sdk_stream)
-        assert raised.value.error is not None
-        assert (raised.value.error.kind, raised.value.error.code) == ("vendor", "overheated")
-        assert isinstance(raised.value.__cause__, openai.APIError) is begun
+@pytest.mark.parametrize(
+    "request_it",
+    [httpx.post, httpx2.post, requests.post, niquests.post, lambda url: urllib3.request("POST", url, retries=False)],
+    ids=["httpx", "httpx2", "requests", "niquests", "urllib3"],
+)
+def test_an_http_error_without_a_body_that_was_not_streamed_fails_all_the_same(
+    request_it: Callable[[str], Any],
+) -> None:
+    with serve([], status=503) as server:
+        response = request_it(server.url)
+        with pytest.raises(StreamFailedError, match="HTTP status 503"):
+            parse(response)
 
 
-def test_an_sdk_s_raw_responses_are_sources_too() -> None:
-    call: dict[str, Any] = {"model": "m-1", "messages": [{"role": "user", "content": "hi"}], "stream": True}
-    with serve(CHAT) as server, sdk(server) as client:
-        assert parse(client.chat.completions.with_raw_response.create(**call)).text == "Hello"
-        with client.chat.completions.with_streaming_response.create(**call) as response:
-            assert parse(response).text == "Hello"
-
+def test_a_body_that_an_async_client_has_read_and_keeps_is_read_from_memory() -> None:
     async def main() -> None:
         with serve(CHAT) as server:
-            async with (
-                async_sdk(server) as client,
-                client.chat.completions.with_streaming_response.create(**call) as response,
-            ):
-                assert (await aparse(response)).text == "Hello"
+            async with httpx.AsyncClient() as client, niquests.AsyncSession() as session:
+                responses: list[Any] = [await client.post(server.url), await session.post(server.url)]
+                streamed = await session.post(server.url, stream=True)
+                assert await streamed.content
+                responses.append(streamed)
+        assert [(await aparse(response)).text for response in responses] == ["Hello"] * 3
 
     asyncio.run(main())
+
+
+# -- without a client -------------------------------------------------------------------------------------------------
+
+
+def test_a_stream_reader_is_read_as_its_bytes_come() -> None:
+    async def main() -> None:
+        with serve([CHAT[0], PAUSE, *CHAT[1:]], chunked=False) as server:
+            reader, writer = await asyncio.open_connection("127.0.0.1", server.server_port)
+            writer.write(b"POST /v1 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+            while await reader.readline() != b"\r\n":
+                pass
+            async with astream(reader) as events:
+                assert await first_async_text(events) == "Hel"
+                server.go_on()
+                assert (await events.final()).text == "Hello"
+            writer.close()
+            await writer.wait_closed()
+
+    asyncio.run(main())
+
+
+def test_a_body_that_nobody_decompressed_is_an_error_that_says_so() -> None:
+    body = gzip.compress(b"".join(CHAT))
+    with (
+        serve([body]) as server,
+        httpx.stream("POST", server.url) as response,
+        pytest.raises(StreamFailedError, match=r"still compressed \(gzip\); let the HTTP client decode it"),
+    ):
+        parse(response)

@@ -319,8 +319,15 @@ def test_an_exhausted_async_generator_is_refused() -> None:
     asyncio.run(main())
 
 
-class Unentered:
-    def __enter__(self) -> None: ...
+class Client:
+    def __enter__(self) -> Any:
+        raise AssertionError("not to be entered: it would only be closed by that")
+
+    def __exit__(self, *raised: object) -> None: ...
+
+    def close(self) -> None: ...
+
+    __aenter__, __aexit__ = __enter__, __exit__
 
 
 @pytest.mark.parametrize(
@@ -331,7 +338,8 @@ class Unentered:
         ("data: 1\n\n", "a str", "encode"),
         (io.StringIO("data: 1"), "StringIO", "binary mode"),
         (pathlib.Path("stream.sse"), "Path", "binary mode"),
-        (Unentered(), "Unentered", "with statement"),
+        ("https://example.com/v1", "a str", "request it with an HTTP client"),
+        (Client(), "Client", "make a request with it"),
         (BytesResponse(None).iter_bytes, "a method", "call it first"),
         (list, "a type", "call it first"),
     ],
@@ -432,7 +440,7 @@ def test_what_a_source_raises_passes_through() -> None:
     [(BytesResponse(SyncBody()), 200), (Pooled(), 200), (PIECES, None), (SdkStream(BytesResponse(SyncBody())), 200)],
 )
 def test_the_http_status_is_told_where_there_is_one(response: object, status: int | None) -> None:
-    assert open_source(response).http_status == status
+    assert open_source(response).head.status == status
 
 
 @pytest.mark.parametrize(
@@ -551,10 +559,10 @@ def test_what_is_borrowed_knows_the_head_of_the_http_response() -> None:
     response = BytesResponse(SyncBody())
     response.status_code, response.headers = 429, {"retry-after": "2"}
     borrowed = open_source(response).borrow()
-    assert (borrowed.http_status, borrowed.http_headers) == (429, {"retry-after": "2"})
+    assert (borrowed.head.status, borrowed.head.headers) == (429, {"retry-after": "2"})
     response.stream = AsyncBody()
     async_borrowed = open_async_source(response).borrow()
-    assert (async_borrowed.http_status, async_borrowed.http_headers) == (429, {"retry-after": "2"})
+    assert (async_borrowed.head.status, async_borrowed.head.headers) == (429, {"retry-after": "2"})
 
 
 def test_an_open_source_is_taken_as_it_is() -> None:
@@ -562,3 +570,82 @@ def test_an_open_source_is_taken_as_it_is() -> None:
     assert open_source(source) is source
     async_source = AsyncSource(agenerate())
     assert open_async_source(async_source) is async_source
+
+
+# -- context managers that lead to a source ---------------------------------------------------------------------------
+
+
+class Entrance:
+    """As what a client gives for a request that is made when it is entered."""
+
+    def __init__(self, given: Any = None) -> None:
+        self.given = given
+        self.steps: list[str] = []
+
+    def __enter__(self) -> Any:
+        self.steps.append("entered")
+        return self if self.given is None else self.given
+
+    def __exit__(self, *raised: object) -> None:
+        self.steps.append("left")
+
+
+class AsyncEntrance(Entrance):
+    async def __aenter__(self) -> Any:
+        return super().__enter__()
+
+    async def __aexit__(self, *raised: object) -> None:
+        super().__exit__()
+
+    __enter__ = __exit__ = None  # type: ignore[assignment]
+
+
+def test_a_context_manager_is_entered_by_the_first_read_and_left_by_closing() -> None:
+    response = BytesResponse(SyncBody())
+    response.status_code = 429
+    entrance = Entrance(RawResponse(response))
+    source = open_source(entrance)
+    assert (entrance.steps, source.head.status) == ([], None)
+    assert source.read() == PIECES[0]
+    assert (entrance.steps, source.head.status) == (["entered"], 429)
+    source.close()
+    assert entrance.steps == ["entered", "left"]
+    assert response.closed_by == ["close"]
+
+
+def test_an_async_context_manager_is_entered_by_the_first_read_and_left_by_closing() -> None:
+    async def main() -> None:
+        response = BytesResponse(AsyncBody())
+        entrance = AsyncEntrance(response)
+        source = open_async_source(entrance)
+        assert entrance.steps == []
+        assert await source.read() == PIECES[0]
+        assert (entrance.steps, source.head.status) == (["entered"], 200)
+        await source.aclose()
+        assert entrance.steps == ["entered", "left"]
+        assert response.closed_by == ["aclose"]
+
+    asyncio.run(main())
+
+
+def test_a_context_manager_that_was_never_read_is_never_entered() -> None:
+    entrance = Entrance(PIECES)
+    open_source(entrance).close()
+    assert entrance.steps == []
+
+
+@pytest.mark.parametrize(("given", "complaint"), [(7, "an int"), (None, "gives nothing to read")])
+def test_a_context_manager_that_leads_to_no_source_is_refused_and_left(given: object, complaint: str) -> None:
+    entrance, async_entrance = Entrance(given), AsyncEntrance(given)
+    with pytest.raises(SourceError, match=complaint):
+        read(entrance)
+    with pytest.raises(SourceError, match=complaint):
+        read_async(async_entrance)
+    assert entrance.steps == async_entrance.steps == ["entered", "left"]
+
+
+def test_a_context_manager_of_the_other_kind_is_refused() -> None:
+    with pytest.raises(SourceError, match=r"read synchronously: use stream\(\)"):
+        open_async_source(Entrance(PIECES))
+    with pytest.raises(SourceError, match=r"read asynchronously: use astream\(\)"):
+        open_source(AsyncEntrance(agenerate()))

@@ -17,21 +17,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamshim import event_stream
+from streamshim.consecutive import Gap, aiter_responses, iter_responses
 from streamshim.decode.decoder import StreamDecoder
 from streamshim.errors import SourceError, StreamEndError, StreamFailedError, StreamTruncatedError
-from streamshim.event_stream import ERROR_BODY_BYTES, Gap
+from streamshim.event_stream import ERROR_BODY_BYTES
 from streamshim.events import ErrorReport, Event, StreamEnd, TextDelta, TextEnd, ToolCallEnd
 from streamshim.response import collect
-from streamshim.streams import (
-    AsyncEventStream,
-    EventStream,
-    aiter_responses,
-    aparse,
-    astream,
-    iter_responses,
-    parse,
-    stream,
-)
+from streamshim.streams import AsyncEventStream, EventStream, aparse, astream, parse, stream
 from tests.fake_sources import AsyncBody, BytesResponse, SyncBody, agenerate
 from tests.small_streams import (
     CALL_CHUNKS,
@@ -279,6 +271,11 @@ def test_decoder_options_reach_the_decoder() -> None:
     assert "raw_frame" in types(stream(CHAT, raw=True))
     assert "raw_frame" in types(asyncio.run(read_async(agenerate(CHAT), raw=True)))
     assert parse(CHAT[:1], trust_eof=True).status == "completed"
+
+
+def test_an_error_mode_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(ValueError, match="errors must be .*, not 'rasie'"):
+        stream(CHAT, errors="rasie")  # type: ignore[arg-type]
 
 
 def test_an_option_that_does_not_exist_is_a_type_error_and_nothing_is_left_open() -> None:
@@ -647,31 +644,6 @@ def test_a_stream_that_is_closed_while_it_is_read_ends_quietly_for_its_reader() 
     assert ended(events) == "cancelled"
 
 
-def test_an_async_stream_that_another_task_closes_ends_quietly_for_its_reader() -> None:
-    class Connection(AsyncTap):
-        async def __anext__(self) -> bytes:
-            if self.sync.taken < len(self.sync.pieces):
-                return await super().__anext__()
-            self.is_waiting.set()
-            await self.was_closed.wait()
-            raise ConnectionAbortedError("closed by this side")
-
-    async def main() -> None:
-        source = Connection(CUT)
-        events = astream(source)
-
-        async def read() -> list[str]:
-            return [delta async for delta in events.text_deltas()]
-
-        task = asyncio.create_task(read())
-        await source.is_waiting.wait()
-        await events.aclose()
-        assert await task == ["Hel", "lo"]
-        assert ended(events) == "cancelled"
-
-    asyncio.run(asyncio.wait_for(main(), 20))
-
-
 def test_an_item_that_cannot_be_read_is_the_reader_s_mistake_and_not_a_bad_stream() -> None:
     source = Tap([CHAT[0], "text"])  # type: ignore[list-item]
     events = stream(source)
@@ -687,6 +659,17 @@ def test_an_item_that_cannot_be_read_is_the_reader_s_mistake_and_not_a_bad_strea
         assert (source.closed, ended(events)) == (1, "cancelled")
 
     asyncio.run(main())
+
+
+def test_what_came_of_reading_is_no_source() -> None:
+    what_to_do = "is what comes of reading: take its events or its text as they are"
+    with stream(CHAT) as events:
+        for given in (events, parse(CHAT)):
+            for door in (stream, astream):
+                with pytest.raises(SourceError, match=what_to_do):
+                    door(given)
+    with pytest.raises(SourceError, match="it is an event: collect"):
+        parse(pushed(CHAT))
 
 
 def test_an_unfinished_stream_that_nobody_holds_warns_and_closes_its_source() -> None:
@@ -837,6 +820,64 @@ def test_an_sdk_s_exception_that_keeps_the_vendor_s_error_is_told_as_that_error(
 def test_an_sdk_s_exception_may_keep_an_error_that_is_one_sentence() -> None:
     with pytest.raises(StreamFailedError, match="the engine is on fire"):
         parse(Tap(CHAT[:1], ApiError("the engine is on fire")))
+
+
+class RefusedError(Exception):
+    """As a client's that raises for the status of its response."""
+
+    def __init__(self, response: object = None, **head: object) -> None:
+        super().__init__("429, slow down")
+        self.response = response
+        vars(self).update(head)
+
+
+class LoadedResponse:
+    status_code = 429
+
+    def __init__(self, content: bytes, headers: dict[str, str]) -> None:
+        self.content = content
+        self.headers = headers
+
+
+HEADERS = {"retry-after": "7"}
+
+
+@pytest.mark.parametrize(
+    ("refusal", "said"),
+    [
+        (RefusedError(LoadedResponse(RATE_LIMIT, HEADERS)), "slow down"),
+        (RefusedError(LoadedResponse(b"", HEADERS)), "the server answered with HTTP status 429"),
+        (RefusedError(status=429, headers=HEADERS), "the server answered with HTTP status 429: 429, slow down"),
+    ],
+    ids=["body", "empty body", "no response"],
+)
+def test_a_client_s_exception_for_a_refused_request_is_told_as_the_http_error_that_it_is(
+    refusal: Exception, said: str
+) -> None:
+    with pytest.raises(StreamFailedError, match=f"^{said}$") as raised:
+        parse(Tap([], refusal))
+    assert raised.value.__cause__ is refusal
+    assert raised.value.error is not None
+    assert (raised.value.error.status, raised.value.error.retry_after) == (429, 7.0)
+
+
+@pytest.mark.parametrize(
+    ("pieces", "refusal"),
+    [
+        ([], RefusedError(LoadedResponse(b"", {}))),
+        ([], RefusedError(status=200, headers=HEADERS)),
+        (CHAT[:1], RefusedError(LoadedResponse(RATE_LIMIT, HEADERS))),
+    ],
+    ids=["a made-up response", "no error status", "the stream had begun"],
+)
+def test_any_other_exception_of_a_client_is_a_broken_connection(pieces: list[bytes], refusal: Exception) -> None:
+    with pytest.raises(StreamTruncatedError, match="the connection broke: 429, slow down"):
+        parse(Tap(pieces, refusal))
+
+
+def test_a_stream_of_which_nothing_came_at_all_says_so() -> None:
+    with pytest.raises(StreamTruncatedError, match="before the answer was whole: nothing came at all$"):
+        parse([])
 
 
 @pytest.mark.parametrize("body", [None, {}, "", 7])

@@ -125,6 +125,11 @@ class StreamDecoder:
         return self._reader.framer.last_event_id
 
     @property
+    def frames(self) -> int:
+        """How many frames were read so far."""
+        return self._state.repairs.frame
+
+    @property
     def unused_data(self) -> bytes:
         """Bytes behind the event that ended a Responses stream."""
         return b"".join(self._reader.unused)

@@ -60,7 +60,7 @@ class Framer:
         self.event: bytes | None = None
         """The `event:` line of the frame that was given last, or None."""
         self.last_event_id: str | None = None
-        """What the last `id:` line said."""
+        """What the last `id:` line said whose event has ended: until then a reader who resumes needs it again."""
         self.cut_document = b""
         """A JSON document that the end of the body cut."""
         self._max = max_frame_bytes
@@ -72,6 +72,7 @@ class Framer:
         self._fragments_size = 0
         self._dropping_line = False
         self._event: bytes | None = None
+        self._id: str | None = None
         self._data: bytes | None = None
         self._more_data: list[bytes] = []
         self._event_size = 0
@@ -102,8 +103,12 @@ class Framer:
         event, data = self._event, self._data
         plain = self._document is None and not may_be_long
         several = self._event_size > 0
+        has_id = self._id is not None
         for line in lines_left:
             if not line:
+                if has_id:
+                    self._take_id()
+                    has_id = False
                 if data is not None:
                     if several:
                         self._data = data
@@ -124,6 +129,7 @@ class Framer:
                 event, data = self._event, self._data
                 plain = self._document is None and not may_be_long
                 several = self._event_size > 0
+                has_id = self._id is not None
         self._event, self._data = event, data
         tail, self._tail = self._tail, b""
         if tail:
@@ -158,6 +164,7 @@ class Framer:
             self._fragments
             or self._data is not None
             or self._event is not None
+            or self._id is not None
             or self._document is not None
             or self._inside_document_line
             or self._behind_document
@@ -246,6 +253,7 @@ class Framer:
             self._event = b"event:error"
             yield from self._add_data(value)
         elif not line or line.isspace():
+            self._take_id()
             if self._data is not None:
                 yield from self._dispatch(self._event)
             self._event = None
@@ -256,7 +264,7 @@ class Framer:
             yield from self._open_document(line + b"\n")
         elif name == b"id" and colon:
             if b"\0" not in value:
-                self.last_event_id = value.removeprefix(b" ").decode("utf-8", "replace")
+                self._id = value.removeprefix(b" ").decode("utf-8", "replace")
         elif not (colon and name in (b"", b"retry")) and len(self.prose) < _PROSE_BYTES:
             self.prose += line[:_PROSE_BYTES] + b"\n"
 
@@ -311,6 +319,10 @@ class Framer:
             self._event_size = (self._event_size or len(self._data)) + len(value) + 1
             if self._event_size <= self._max:
                 self._more_data.append(value)
+
+    def _take_id(self) -> None:
+        if self._id is not None:
+            self.last_event_id, self._id = self._id, None
 
     def _dispatch(self, event: bytes | None) -> Iterator[Frame]:
         """An event of one or several data lines; lines that are whole values each are events of their own."""

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 from typing import assert_type
 
 import streamshim
-from streamshim import AsyncEventStream, Event, EventStream, ModelResponse, StreamEnd, Usage
+from streamshim import AsyncEventStream, Cursor, Event, EventStream, ModelResponse, StreamEnd, StreamStats, Usage
 
 
 def decoder(data: bytes) -> None:
@@ -33,6 +33,10 @@ def sync_stream(pieces: list[bytes]) -> None:
         assert_type(events.final(), ModelResponse)
         assert_type(events.response, ModelResponse)
         assert_type(events.end, StreamEnd | None)
+        assert_type(events.stats, StreamStats)
+        assert_type(events.cursor, Cursor)
+    streamshim.stream(pieces, errors="event", idle_timeout=30, on_event=print, collect=False)
+    streamshim.stream(pieces, errors="never")  # type: ignore[arg-type]
     for events in streamshim.iter_responses(pieces):
         assert_type(events, EventStream)
 

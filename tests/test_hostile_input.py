@@ -10,11 +10,13 @@ import sys
 import tracemalloc
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
+from unittest import mock
 
 import pytest
 
 from streamshim import ErrorReport, StreamDecoder, StreamEnd, TextDelta, ToolCallEnd, Unknown
 from streamshim.decode import limits
+from streamshim.decode.snapshots import Kept
 from streamshim.testing import breaches
 from tests.reading import decode
 
@@ -158,6 +160,16 @@ def test_work_grows_with_the_input_and_no_faster(stream: Callable[[int], list[by
     """Four times the input: what grows with its square would take sixteen times the calls."""
     small, large = calls_made(stream(200)), calls_made(stream(800))
     assert large < 7 * small, f"{small} calls for 200, {large} for 800"
+
+
+def test_snapshots_that_are_much_too_short_are_not_compared_with_all_that_came() -> None:
+    events: dict[str, Any] = {"item_id": "i1", "output_index": 0}
+    added = frame({"type": "response.output_item.added", **events, "item": {"type": "function_call", "id": "i1"}})
+    delta = frame({"type": "response.function_call_arguments.delta", **events, "delta": "x" * 50})
+    done = frame({"type": "response.function_call_arguments.done", **events, "arguments": "short"})
+    with mock.patch.object(Kept, "text", autospec=True, side_effect=Kept.text) as joined:
+        StreamDecoder().feed(added + (delta + done) * 500)
+    assert joined.call_count < 10
 
 
 def test_an_index_of_a_thousand_million_is_only_a_key() -> None:

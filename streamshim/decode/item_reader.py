@@ -16,6 +16,8 @@ from .tool_calls import Call
 from .tool_routing import usable
 
 _CHOICE = 0
+_BLANKS = 64
+"""Blanks around arguments that a repeat of them may leave out."""
 
 
 class ItemReader:
@@ -258,11 +260,12 @@ class ItemReader:
             if seed and not call.has_arguments:
                 call.add(seed)
             return
-        seen = call.seen_text()
-        if whole.startswith(seen):
+        # a snapshot that is much too short is not compared: a stream of them would cost its square
+        seen = call.seen_text() if len(whole) + _BLANKS >= call.size else None
+        if seen is not None and whole.startswith(seen):
             if rest := whole[len(seen) :]:
                 call.add(rest)
-        elif seen.strip() != whole.strip():
+        elif seen is None or seen.strip() != whole.strip():
             self._state.repair(
                 "snapshot-differs", f"the arguments of {call.name!r} differ from their deltas, which stay"
             )

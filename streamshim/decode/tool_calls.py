@@ -92,6 +92,11 @@ class Call:
         """Whether any argument text was given out."""
         return self.part is not None and bool(self.part.pieces)
 
+    @property
+    def size(self) -> int:
+        """How many characters of arguments were given out."""
+        return self.part.pieces.size if self.part is not None else 0
+
     def seen_text(self) -> str:
         """All argument text that the wire gave, held or given out."""
         return self.arguments() + "".join(self._waiting) + (self._after.text() if self._after is not None else "")

@@ -164,7 +164,8 @@ def test_work_grows_with_the_input_and_no_faster(stream: Callable[[int], list[by
 
 def test_snapshots_that_are_much_too_short_are_not_compared_with_all_that_came() -> None:
     events: dict[str, Any] = {"item_id": "i1", "output_index": 0}
-    added = frame({"type": "response.output_item.added", **events, "item": {"type": "function_call", "id": "i1"}})
+    item = {"type": "function_call", "id": "i1", "call_id": "c1", "name": "f"}
+    added = frame({"type": "response.output_item.added", **events, "item": item})
     delta = frame({"type": "response.function_call_arguments.delta", **events, "delta": "x" * 50})
     done = frame({"type": "response.function_call_arguments.done", **events, "arguments": "short"})
     with mock.patch.object(Kept, "text", autospec=True, side_effect=Kept.text) as joined:

@@ -1,9 +1,10 @@
-# A fresh clone needs git, make, a network and Python 3.11 or newer; everything else goes into .venv.
+# A fresh clone needs git, make, a network and Python 3.11 or newer; everything else goes into .venv and .venv-bench.
 # Another interpreter: make test PYTHON=/path/to/python3. More for pytest or the benchmarks: make test ARGS="-k finish".
 
 VENV = .venv
 BIN = $(VENV)/bin
-PIP = $(BIN)/python -m pip --disable-pip-version-check --no-input
+# The libraries that are measured stay apart: they must not decide which versions the tests see.
+BENCH_VENV = .venv-bench
 PYTHON =
 CANDIDATES = $(or $(PYTHON),python3.14 python3.13 python3.12 python3.11 python3 python)
 ARGS =
@@ -17,8 +18,8 @@ about-lint = check style, formatting and the direction of imports
 about-types = check the types with mypy and pyright
 about-docs = build the documentation into docs/_build; warnings are errors
 about-build = build the sdist and the wheel into dist
-about-bench = measure throughput against the bare orjson loop
-about-clean = remove all that these commands made, .venv as well
+about-bench = measure speed and memory beside other libraries: make bench ARGS="--list"
+about-clean = remove all that these commands made, .venv and .venv-bench as well
 
 $(foreach command,$(filter $(COMMANDS),$(MAKECMDGOALS)),$(info ==> $(command): $(about-$(command))))
 
@@ -53,17 +54,17 @@ build: $(VENV)/.build
 	@rm -rf dist
 	$(BIN)/python -m build
 
-bench: $(VENV)/.test
-	@$(BIN)/python -m benchmarks $(ARGS)
+bench: $(BENCH_VENV)/.bench
+	@$(BENCH_VENV)/bin/python -m benchmarks $(ARGS)
 
 clean:
-	rm -rf $(VENV) dist docs/_build tests/consumers_js/node_modules .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(BENCH_VENV) dist docs/_build tests/consumers_js/node_modules .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find streamshim tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # $(call install,what,pip's arguments): done once, and again when pyproject.toml changes.
 define install
-	@echo "==> installing $(1) into $(VENV) (once)"
-	@$(PIP) install $(2) || { \
+	@echo "==> installing $(1) into $(@D) (once)"
+	@$(@D)/bin/python -m pip --disable-pip-version-check --no-input install $(2) || { \
 		echo; \
 		echo "make: pip could not install $(1); its reason stands above."; \
 		echo "make: if that speaks of connections, retries or 'no matching distribution', the package index cannot be"; \
@@ -72,7 +73,7 @@ define install
 	@touch $@
 endef
 
-$(VENV)/.python:
+$(VENV)/.python $(BENCH_VENV)/.python:
 	@found=; bare=; \
 	for python in $(CANDIDATES); do \
 		"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || continue; \
@@ -88,8 +89,8 @@ $(VENV)/.python:
 		echo "make: $$bare cannot make virtual environments; on Debian and Ubuntu: apt install python3-venv"; \
 		exit 1; \
 	fi >&2; \
-	echo "==> making $(VENV) with $$("$$found" --version) ($$(command -v "$$found"))"; \
-	"$$found" -m venv $(VENV)
+	echo "==> making $(@D) with $$("$$found" --version) ($$(command -v "$$found"))"; \
+	"$$found" -m venv $(@D)
 	$(call install,a current pip,--upgrade 'pip>=25.1')
 
 $(VENV)/.demo: pyproject.toml $(VENV)/.python
@@ -106,3 +107,6 @@ $(VENV)/.docs: pyproject.toml $(VENV)/.python
 
 $(VENV)/.build: pyproject.toml $(VENV)/.python
 	$(call install,the build tools,--group build)
+
+$(BENCH_VENV)/.bench: pyproject.toml $(BENCH_VENV)/.python
+	$(call install,streamshim$(comma) with the libraries that it is measured beside,--editable . --group bench)

@@ -1,106 +1,106 @@
-"""The command line: `python -m benchmarks`, `--only chat`, `--profile responses/64KB`."""
+"""The command line: `python -m benchmarks --case chat short --peer streamshim-fast openai`."""
 
 from __future__ import annotations
 
 import argparse
 import json
-import platform
 import sys
-from dataclasses import asdict
-from importlib import metadata
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .bodies import PIECES, bodies
-from .framing import framing_cases
-from .measure import Measurement, measure_body, measure_framing
+from .cases import CASES
+from .page import write
 from .profiling import print_profile
+from .report import Report
+from .running import run
 from .subjects import SUBJECTS
+from .tables import LAYOUTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
-_DEPENDENCIES = ("streamshim", "orjson", "pydantic", "ijson")
+_STANDARD_OUTPUT = "-"
+_SINGLE = ("own", "peak")
+"""Variants of cases that have but one."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, and print tables or JSON; or profile one case."""
+    """List, profile, or measure and tell; 1 if this project says something wrong, else 0."""
     options = _parser().parse_args(arguments)
-    if options.profile:
-        _profile(options.profile)
+    if options.list:
+        _list()
         return 0
-    chosen = options.only or [*bodies(), *framing_cases()]
-    measurements = list(_measure(chosen, options.rounds))
-    if options.json:
-        rows = [asdict(measurement) for measurement in measurements]
-        print(json.dumps({"versions": _versions(), "rounds": options.rounds, "measurements": rows}, indent=2))
+    if options.profile:
+        case, _, variant = options.profile.partition("/")
+        for peer in options.peer or ["streamshim-fast"]:
+            print_profile(CASES[case], variant or next(iter(CASES[case].loads)), SUBJECTS[peer])
+        return 0
+    if options.read:
+        report = Report.from_json(json.loads(options.read.read_text(encoding="utf-8")))
     else:
-        _print_tables(measurements, options.rounds)
-    return 0
+        report = run(options.case or list(CASES), options.peer or list(SUBJECTS), options.rounds, options.limit)
+    _tell(report, options)
+    return int(any(found.outcome == "faulty" and SUBJECTS[found.subject].is_own for found in report.measurements))
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    names = [*bodies(), *framing_cases()]
-    profiles = [f"{body}/{size}" for body in bodies() for size in PIECES] + list(framing_cases())
-    parser.add_argument("--rounds", type=int, default=15, help="medians of this many rounds (default 15)")
-    parser.add_argument("--only", nargs="+", choices=names, metavar="CASE", help=f"some of: {', '.join(names)}")
-    parser.add_argument("--json", action="store_true", help="print JSON: seconds, sizes in bytes")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description="Measure how fast streams are read, by streamshim and by others."
+    )
+    profiles = [_profile_name(case, variant) for case in CASES for variant in CASES[case].loads]
+    parser.add_argument("--list", action="store_true", help="say what can be measured, and measure nothing")
+    parser.add_argument("--case", nargs="+", choices=CASES, metavar="CASE", help="only these; --list names them")
+    parser.add_argument("--peer", nargs="+", choices=SUBJECTS, metavar="PEER", help="only these; --list names them")
+    parser.add_argument(
+        "--rounds", type=int, default=15, metavar="N", help="at most so many a measurement (default 15)"
+    )
+    parser.add_argument(
+        "--limit", type=float, default=20, metavar="SECONDS", help="longest time that one run may take (default 20)"
+    )
+    parser.add_argument("--json", metavar="FILE", help="write all figures to a file, or to standard output with -")
+    parser.add_argument("--read", type=Path, metavar="FILE", help="measure nothing: take the figures from such a file")
+    parser.add_argument(
+        "--write", type=Path, metavar="FOLDER", help="write the figures into performance.md there, and the charts"
+    )
     parser.add_argument(
         "--profile", choices=profiles, metavar="CASE", help="profile one case, such as chat/64KB or small-chunk"
     )
     return parser
 
 
-def _measure(chosen: Iterable[str], rounds: int) -> Iterable[Measurement]:
-    for subject, load in SUBJECTS.items():
-        run = load()
-        for name in chosen:
-            if name in bodies():
-                yield from measure_body(bodies()[name], subject, run, rounds)
-            else:
-                yield measure_framing(framing_cases()[name], subject, run, rounds)
+def _profile_name(case: str, variant: str) -> str:
+    return case if variant in _SINGLE else f"{case}/{variant}"
 
 
-def _profile(name: str) -> None:
-    run = SUBJECTS["streamshim"]()
-    if name in framing_cases():
-        case = framing_cases()[name]
-        print_profile(run, case.pieces, len(case.data) // 1000, "KB")
+def _list() -> None:
+    print("cases")
+    for case in CASES.values():
+        variants = "" if set(case.loads) <= set(_SINGLE) else f" ({', '.join(case.loads)})"
+        print(f"  {case.name:<24}{case.description}{variants}")
+    print("\npeers")
+    for subject in SUBJECTS.values():
+        print(f"  {subject.name:<24}{subject.description}")
+
+
+def _tell(report: Report, options: argparse.Namespace) -> None:
+    written = json.dumps(report.to_json(), indent=1) + "\n"
+    if options.json == _STANDARD_OUTPUT:
+        print(written, end="")
     else:
-        body_name, size = name.split("/")
-        body = bodies()[body_name]
-        print_profile(run, body.pieces(PIECES[size]), body.deltas, "delta")
+        _print_tables(report)
+    if options.json and options.json != _STANDARD_OUTPUT:
+        Path(options.json).write_text(written, encoding="utf-8")
+    if options.write:
+        for path in write(report, options.write):
+            print(f"{path} written", file=sys.stderr)
 
 
-def _versions() -> dict[str, str]:
-    versions = {platform.python_implementation(): platform.python_version()}
-    for name in _DEPENDENCIES:
-        try:
-            versions[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            versions[name] = "not installed"
-    return versions
-
-
-def _print_tables(measurements: list[Measurement], rounds: int) -> None:
-    print(", ".join(f"{name} {version}" for name, version in _versions().items()))
-    print(f"Medians of {rounds} rounds, interleaved with the baseline.")
-    deltas = [measurement for measurement in measurements if measurement.table == "deltas"]
-    framing = [measurement for measurement in measurements if measurement.table == "framing"]
-    if deltas:
-        print("\ndeltas: ratio to a loop that splits the body and parses every payload with orjson, and µs a delta")
-        print(f"{'body':<24}{'pieces':<10}{'subject':<16}{'ratio':>8}{'µs':>8}{'baseline µs':>14}")
-        for row in deltas:
-            baseline = row.baseline_seconds / row.deltas * 1e6
-            times = f"{row.ratio:>8.2f}{row.microseconds_per_delta:>8.2f}{baseline:>14.2f}"
-            print(f"{row.case:<24}{row.pieces:<10}{row.subject:<16}{times}")
-    if framing:
-        print('\nframing: ratio to bytes.split(b"\\n") of the same body, and MB/s')
-        print(f"{'case':<24}{'KB':<10}{'subject':<16}{'ratio':>8}{'MB/s':>8}{'baseline MB/s':>14}")
-        for row in framing:
-            baseline = row.size / row.baseline_seconds / 1e6
-            speeds = f"{row.ratio:>8.1f}{row.megabytes_per_second:>8.1f}{baseline:>14.0f}"
-            print(f"{row.case:<24}{row.size // 1000:<10}{row.subject:<16}{speeds}")
+def _print_tables(report: Report) -> None:
+    versions = ", ".join(f"{name} {version}" for name, version in sorted(report.versions.items()))
+    print(f"{report.python}, {report.cores} cores; {versions}\n")
+    for layout in LAYOUTS.values():
+        for table in layout.tables(report):
+            print(table.text())
 
 
 if __name__ == "__main__":

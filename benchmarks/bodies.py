@@ -1,4 +1,4 @@
-"""Streams of 2,000 deltas, with the keys that real servers send.
+"""Streams of 2,000 deltas (or as many as are asked for), with the keys that real servers send.
 
 | body | what | bytes a delta |
 |---|---|---|
@@ -15,28 +15,29 @@ from __future__ import annotations
 
 import json
 import random
-from dataclasses import dataclass, field
-from functools import cache
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
+from .loads import Api, Load, Said
 from .prose import random_word, tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 DELTAS = 2000
 PIECES = {"64KB": 64 * 1024, "1KB": 1024, "event": None}
 """How the network cuts a body: the name of a size, and bytes a piece; None is one event a piece."""
 
 _CREATED = 1_772_769_872
-_REASONING_DELTAS = 800
+_THOUGHT_SHARE = 0.4
 _PADDED_LENGTH = 16
 _TOOLS = ("read_file", "write_file", "run_tests", "search", "list_directory")
 
 JsonObject = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Body:
     """One stream, and what it says.
 
@@ -47,6 +48,7 @@ class Body:
         text: the deltas of the answer, joined.
         reasoning: the deltas of thought, joined.
         arguments: the deltas of the one tool call, joined.
+        api: the wire.
     """
 
     name: str
@@ -55,15 +57,21 @@ class Body:
     text: str = ""
     reasoning: str = ""
     arguments: str = ""
-    data: bytes = field(init=False, repr=False)
+    api: Api = "chat"
 
-    def __post_init__(self) -> None:
-        """Join the frames once, outside of what is timed."""
-        object.__setattr__(self, "data", b"".join(self.frames))
+    @cached_property
+    def data(self) -> bytes:
+        """All frames in one."""
+        return b"".join(self.frames)
 
     def pieces(self, size: int | None) -> list[bytes]:
         """Cut the body into pieces of `size` bytes, or into its events for None."""
         return list(self.frames) if size is None else cut(self.data, size)
+
+    def load(self, size: int | None, *, streams: int = 1, interleaved: bool = False) -> Load:
+        """The body in such pieces, as something that a subject is fed."""
+        said = Said(self.text, self.reasoning, self.arguments)
+        return Load(self.api, self.pieces(size), said, self.deltas, streams, interleaved)
 
 
 def cut(data: bytes, size: int) -> list[bytes]:
@@ -81,48 +89,53 @@ def frame(payload: JsonObject, event: str | None = None) -> bytes:
 DONE = b"data: [DONE]\n\n"
 
 
-@cache
 def bodies() -> dict[str, Body]:
-    """All bodies by name, made on the first call."""
-    made = (chat(), chat_obfuscation(), reasoning(), tool_arguments(), responses())
-    return {body.name: body for body in made}
+    """All bodies by name, of the usual length."""
+    return {name: body(name) for name in MAKERS}
 
 
-def chat() -> Body:
+@lru_cache(maxsize=8)
+def body(name: str, deltas: int = DELTAS) -> Body:
+    """A body by its name; the last few are kept."""
+    return MAKERS[name](deltas)
+
+
+def chat(deltas: int = DELTAS) -> Body:
     """Plain text chunks, without usage."""
-    pieces = tokens(DELTAS, seed=1)
+    pieces = tokens(deltas, seed=1)
     chunks = ChatChunks(seed=11)
     frames = [chunks.delta({"role": "assistant", "content": "", "refusal": None})]
     frames += [chunks.delta({"content": piece}) for piece in pieces]
     frames += [chunks.delta({}, finish_reason="stop"), DONE]
-    return Body("chat", tuple(frames), text="".join(pieces))
+    return Body("chat", tuple(frames), deltas, text="".join(pieces))
 
 
-def chat_obfuscation() -> Body:
+def chat_obfuscation(deltas: int = DELTAS) -> Body:
     """Text chunks padded to an even length, the usage in a last chunk without choices."""
-    pieces = tokens(DELTAS, seed=2)
+    pieces = tokens(deltas, seed=2)
     chunks = ChatChunks(seed=12, obfuscated=True, usage_key=True)
     frames = [chunks.delta({"role": "assistant", "content": "", "refusal": None})]
     frames += [chunks.delta({"content": piece}, padding_for=piece) for piece in pieces]
-    frames += [chunks.delta({}, finish_reason="stop"), chunks.usage(), DONE]
-    return Body("chat-obfuscation", tuple(frames), text="".join(pieces))
+    frames += [chunks.delta({}, finish_reason="stop"), chunks.usage(deltas), DONE]
+    return Body("chat-obfuscation", tuple(frames), deltas, text="".join(pieces))
 
 
-def reasoning() -> Body:
+def reasoning(deltas: int = DELTAS) -> Body:
     """Thought, then text; each chunk names both fields and one is null; the usage comes with the finish."""
-    thought, text = tokens(_REASONING_DELTAS, seed=3), tokens(DELTAS - _REASONING_DELTAS, seed=4)
+    thoughts = int(deltas * _THOUGHT_SHARE)
+    thought, text = tokens(thoughts, seed=3), tokens(deltas - thoughts, seed=4)
     chunks = ChatChunks(seed=13, usage_key=True, service_tier=False)
     frames = [chunks.delta({"role": "assistant", "content": None, "reasoning_content": ""})]
     frames += [chunks.delta({"content": None, "reasoning_content": piece}) for piece in thought]
     frames += [chunks.delta({"content": piece, "reasoning_content": None}) for piece in text]
     last = {"content": "", "reasoning_content": None}
-    frames += [chunks.delta(last, finish_reason="stop", usage=_chat_usage(_REASONING_DELTAS)), DONE]
-    return Body("reasoning", tuple(frames), text="".join(text), reasoning="".join(thought))
+    frames += [chunks.delta(last, finish_reason="stop", usage=chat_usage(deltas, thoughts)), DONE]
+    return Body("reasoning", tuple(frames), deltas, text="".join(text), reasoning="".join(thought))
 
 
-def tool_arguments() -> Body:
+def tool_arguments(deltas: int = DELTAS) -> Body:
     """One call that writes a file: its name and id in the first chunk, then JSON text in small pieces."""
-    pieces = _argument_pieces()
+    pieces = _argument_pieces(deltas)
     chunks = ChatChunks(seed=14, obfuscated=True)
     function = {"name": "write_file", "arguments": ""}
     call = {"index": 0, "id": f"call_{chunks.word(24)}", "type": "function", "function": function}
@@ -131,14 +144,32 @@ def tool_arguments() -> Body:
         delta = {"tool_calls": [{"index": 0, "function": {"arguments": piece}}]}
         frames.append(chunks.delta(delta, padding_for=piece))
     frames += [chunks.delta({}, finish_reason="tool_calls"), DONE]
-    return Body("tool-arguments", tuple(frames), arguments="".join(pieces))
+    return Body("tool-arguments", tuple(frames), deltas, arguments="".join(pieces))
 
 
-def responses() -> Body:
+def responses(deltas: int = DELTAS) -> Body:
     """One message on the Responses wire, from `response.created` to `response.completed`."""
-    pieces = tokens(DELTAS, seed=5)
+    pieces = tokens(deltas, seed=5)
     text = "".join(pieces)
-    return Body("responses", tuple(_numbered(_responses_events(pieces, text))), text=text)
+    return Body("responses", tuple(_numbered(_responses_events(pieces, text))), deltas, text=text, api="responses")
+
+
+MAKERS: dict[str, Callable[[int], Body]] = {
+    "chat": chat,
+    "chat-obfuscation": chat_obfuscation,
+    "reasoning": reasoning,
+    "tool-arguments": tool_arguments,
+    "responses": responses,
+}
+
+
+def long_chat(size: int) -> Body:
+    """Plain text chunks of at least so many bytes: those of `chat` over and over, so that they take no memory."""
+    short = body("chat")
+    first, *middle, finish, done = short.frames
+    times = size // sum(map(len, middle)) + 1
+    frames = (first, *middle * times, finish, done)
+    return Body("long-chat", frames, short.deltas * times, text=short.text * times)
 
 
 class ChatChunks:
@@ -177,9 +208,9 @@ class ChatChunks:
         choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish_reason}
         return self._chunk([choice], usage, padding_for)
 
-    def usage(self) -> bytes:
+    def usage(self, tokens: int) -> bytes:
         """Write the chunk that has the usage and no choices."""
-        return self._chunk([], _chat_usage(0), "")
+        return self._chunk([], chat_usage(tokens), "")
 
     def _chunk(self, choices: list[JsonObject], usage: JsonObject | None, padding_for: str) -> bytes:
         payload = {**self._head, "choices": choices}
@@ -194,21 +225,22 @@ def _padding(pick: random.Random, text: str) -> str:
     return random_word(pick, -len(text) % _PADDED_LENGTH)
 
 
-def _chat_usage(reasoning_tokens: int) -> JsonObject:
+def chat_usage(tokens: int, reasoning_tokens: int = 0) -> JsonObject:
+    """The token counts of an answer of so many tokens."""
     return {
         "prompt_tokens": 297,
-        "completion_tokens": DELTAS,
-        "total_tokens": 297 + DELTAS,
+        "completion_tokens": tokens,
+        "total_tokens": 297 + tokens,
         "prompt_tokens_details": {"cached_tokens": 128, "audio_tokens": 0},
         "completion_tokens_details": {"reasoning_tokens": reasoning_tokens, "audio_tokens": 0},
     }
 
 
-def _argument_pieces() -> list[str]:
+def _argument_pieces(deltas: int) -> list[str]:
     head = ["{", '"', "path", '":', ' "', "docs", "/over", "view", ".md", '",', ' "', "mode", '":', ' "', "create"]
     head += ['",', ' "', "content", '":', ' "']
     foot = ['"', "}"]
-    content = tokens(DELTAS - len(head) - len(foot), seed=6)
+    content = tokens(deltas - len(head) - len(foot), seed=6)
     return [*head, *(json.dumps(piece, ensure_ascii=False)[1:-1] for piece in content), *foot]
 
 
@@ -231,9 +263,9 @@ def _responses_events(pieces: list[str], text: str) -> Iterator[JsonObject]:
     usage = {
         "input_tokens": 297,
         "input_tokens_details": {"cached_tokens": 128},
-        "output_tokens": DELTAS,
+        "output_tokens": len(pieces),
         "output_tokens_details": {"reasoning_tokens": 0},
-        "total_tokens": 297 + DELTAS,
+        "total_tokens": 297 + len(pieces),
     }
     yield {"type": "response.created", "response": envelope}
     yield {"type": "response.in_progress", "response": envelope}

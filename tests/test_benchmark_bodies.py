@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchmarks.__main__ import main
-from benchmarks.bodies import (
-    DELTAS,
-    PIECES,
-    Body,
-    bodies,
-    chat,
-    chat_obfuscation,
-    cut,
-    reasoning,
-    responses,
-    tool_arguments,
-)
+from benchmarks.argument_texts import leaves, long_string, many_values
+from benchmarks.bodies import DELTAS, MAKERS, PIECES, Body, bodies, body, cut, long_chat
 from benchmarks.framing import framing_cases
+from benchmarks.hostile import CHANGES, hostile_body
 from streamshim import ReasoningDelta, StreamDecoder, TextDelta, ToolCallDelta
 
 if TYPE_CHECKING:
@@ -137,10 +128,35 @@ def test_the_text_is_varied_escaped_and_not_only_ascii(name: str) -> None:
     assert 0.02 < len(escapes) / DELTAS < 0.2
 
 
-@pytest.mark.parametrize("make", [chat, chat_obfuscation, reasoning, tool_arguments, responses])
-def test_a_body_is_the_same_whenever_it_is_made(make: Any) -> None:
-    first = make()
-    assert make().data == first.data == bodies()[first.name].data
+@each_body
+def test_a_body_is_the_same_whenever_it_is_made(name: str) -> None:
+    assert MAKERS[name](DELTAS).data == bodies()[name].data
+
+
+@each_body
+@pytest.mark.parametrize("count", [30, 300])
+def test_a_body_has_as_many_deltas_as_are_asked_for(name: str, count: int) -> None:
+    short = body(name, count)
+    assert len(deltas(short.data)) == short.deltas == count
+    assert {kind: joined(short.data, kind) for kind in ("text", "reasoning", "arguments")} == {
+        "text": short.text,
+        "reasoning": short.reasoning,
+        "arguments": short.arguments,
+    }
+
+
+def test_a_stream_may_have_no_deltas_at_all() -> None:
+    empty = body("chat", 0)
+    assert deltas(empty.data) == []
+    assert len(empty.frames) == 3
+
+
+def test_a_long_chat_is_as_long_as_was_asked_and_takes_no_memory_for_it() -> None:
+    long = long_chat(3_000_000)
+    assert 3_000_000 <= len(long.data) < 4_000_000
+    assert joined(long.data, "text") == long.text
+    assert len(deltas(long.data)) == long.deltas
+    assert len(set(map(id, long.frames))) == DELTAS + 3
 
 
 @each_body
@@ -298,12 +314,63 @@ def test_the_decoder_says_exactly_what_a_framing_case_holds(name: str) -> None:
     assert status == "completed"
 
 
-def test_the_command_line_prints_every_size_of_the_chosen_cases_as_json(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--json", "--rounds", "1", "--only", "chat", "small-chunk"]) == 0
-    report = json.loads(capsys.readouterr().out)
-    cases = [(row["table"], row["case"], row["pieces"]) for row in report["measurements"]]
-    sizes = [("deltas", "chat", size) for size in PIECES]
-    assert cases == [*sizes, ("framing", "small-chunk", "own")]
-    assert report["versions"]["orjson"] != "not installed"
-    assert all(row["ratio"] == row["seconds"] / row["baseline_seconds"] for row in report["measurements"])
-    assert {row["size"] for row in report["measurements"] if row["table"] == "deltas"} == {len(bodies()["chat"].data)}
+# -- hostile streams --------------------------------------------------------------------------------------------------
+
+each_hostile_body = pytest.mark.parametrize("name", list(CHANGES))
+
+
+@each_hostile_body
+def test_a_hostile_stream_says_what_chat_says(name: str) -> None:
+    hostile = hostile_body(name)
+    assert joined(hostile.data, "text") == hostile.text == bodies()["chat"].text
+    found, status = said(hostile.pieces(None))
+    assert "".join(found["text_delta"]) == hostile.text
+    assert status == "completed"
+
+
+@each_hostile_body
+def test_no_frame_of_a_hostile_stream_is_another_but_for_its_text(name: str) -> None:
+    """Put one text into all of them: those of `chat` are alike then, those of a hostile stream are not."""
+
+    def without_text(frame: bytes) -> bytes:
+        return re.sub(rb'("content":\s*)"(?:[^"\\]|\\.)*"', rb"\1?", frame)
+
+    alike = {without_text(frame) for frame in bodies()["chat"].frames[1:-2]}
+    differing = {without_text(frame) for frame in hostile_body(name).frames[1:-2]}
+    assert len(alike) == 1
+    assert len(differing) >= (2 if name == "hostile-choices" else 1500)
+
+
+def test_interleaved_choices_take_turns_and_both_finish() -> None:
+    found = payloads(hostile_body("hostile-choices"))
+    indices = [choice["index"] for payload in found for choice in payload["choices"]]
+    assert indices[:-2] == [number % 2 for number in range(len(found) - 1)]
+    assert [(choice["index"], choice["finish_reason"]) for choice in found[-1]["choices"]] == [(0, "stop"), (1, "stop")]
+
+
+def test_a_stream_with_logprobs_scores_every_token() -> None:
+    for payload in payloads(hostile_body("hostile-logprobs"))[1:-1]:
+        (choice,) = payload["choices"]
+        assert [entry["token"] for entry in choice["logprobs"]["content"]] == [choice["delta"]["content"]]
+
+
+# -- arguments --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", [long_string, many_values])
+@pytest.mark.parametrize("count", [500, 5_000])
+def test_arguments_are_an_object_in_about_as_many_deltas_as_were_asked_for(make: Any, count: int) -> None:
+    load = make(count)
+    assert load.deltas == len(load.pieces)
+    assert 0.93 * count < load.deltas <= count
+    value = json.loads(load.joined())
+    assert isinstance(value, dict)
+    assert "\n".join(leaves(value)) == load.said.arguments
+
+
+def test_arguments_are_one_string_or_many_small_values() -> None:
+    one, many = long_string(2_000), many_values(2_000)
+    assert len(json.loads(one.joined())["content"]) > 7_000
+    values = list(leaves(json.loads(many.joined())))
+    assert len(values) > 400
+    assert max(map(len, values)) < 30

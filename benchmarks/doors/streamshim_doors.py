@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from ..loads import Load, Said
 from . import AsyncDoor, Door
 from .memory_http import URL, MemoryWire
-from .payloads import Word, joined, said_by_payloads
+from .payloads import joined, said_by_payloads
 
 if TYPE_CHECKING:
     from streamshim.events import Event
@@ -98,20 +97,16 @@ def relay(to: Any) -> Door:
 
 
 def said_by_events(events: Iterable[Any]) -> Said:
-    """What streamshim's events say; a stream that is not completed says so."""
-    return joined(chain.from_iterable(map(_words, events)))
+    """What streamshim's events say; they have to say as well that the stream is whole."""
+    *told, end = events
+    if end.type != "stream_end" or end.status != "completed":
+        raise ValueError(f"the last event is {end!r}")
+    return joined((_KINDS[event.type], event.delta) for event in told if event.type in _KINDS)
 
 
 def payloads_of(load: Load) -> list[dict[str, Any]]:
     """The payloads of a load, parsed."""
     return list(_parsed(load.joined()))
-
-
-def _words(event: Any) -> Iterable[Word]:
-    if event.type in _KINDS:
-        yield _KINDS[event.type], event.delta
-    elif event.type == "stream_end" and event.status != "completed":
-        raise ValueError(f"the stream ended as {event.status}")
 
 
 def _parsed(data: bytes) -> Iterator[dict[str, Any]]:

@@ -38,7 +38,7 @@ class Measurement:
         subject: its name.
         outcome: whether there are figures.
         reason: why there are none.
-        samples: seconds of each run, and of the baseline just before it.
+        samples: CPU seconds of each run, and of the baseline just before it.
         deltas: in a stream.
         streams: in a run.
         size: of a stream in bytes (characters, where arguments are read).

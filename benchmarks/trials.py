@@ -15,7 +15,7 @@ from .loads import Load
 
 Action: TypeAlias = Callable[[], None]
 Sample: TypeAlias = tuple[float, float]
-"""Seconds of a run, and of the baseline just before it."""
+"""CPU seconds of a run, and of the baseline just before it."""
 
 _MOMENT_SECONDS = 0.01
 _MOMENTS = 300
@@ -76,7 +76,8 @@ def samples(run: Action, baseline: Action, rounds: int, seconds: float) -> Itera
     """Baseline, run, baseline, run …, so that a slow moment of the machine hits both.
 
     It ends after so many rounds, or with the first that ends when the seconds are over. The garbage collector has
-    nothing left to do when a run begins, and works as usual within it.
+    nothing left to do when a run begins, and works as usual within it. The seconds of a run are those that the process
+    has computed: nothing waits here, and what others do on the same machine is not counted.
     """
     begun = perf_counter()
     for _ in range(rounds):
@@ -98,9 +99,9 @@ def _wait_for_threads() -> None:
 def _timed(action: Action) -> float:
     _wait_for_threads()
     gc.collect()
-    start = perf_counter()
+    start = process_time()
     action()
-    return perf_counter() - start
+    return process_time() - start
 
 
 def _drain_in_turns(streams: list[Iterable[Iterable[Any]]]) -> None:

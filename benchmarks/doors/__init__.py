@@ -13,6 +13,8 @@ from typing import Any
 from ..loads import Load, Said
 
 MODEL = "gpt-4.1"
+"""A name that litellm knows: of others it takes no stream on the Responses API."""
+
 PROMPT = "Hello"
 
 

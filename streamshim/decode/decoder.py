@@ -157,13 +157,14 @@ class StreamDecoder:
         """
         if self.end is None:
             state = self._state
-            state.repairs.frame += 1
             self._templates.forget()
             state.parts.careful = True  # it did not come through our JSON module: strings may hold anything
-            if self._raw:
-                state.out.append(RawFrame(event, payload))
-            self._payload(payload, event)
-            self._try_start()
+            if not self._reader.read_payload(payload, event):
+                state.repairs.frame += 1
+                if self._raw:
+                    state.out.append(RawFrame(event, payload))
+                self._payload(payload, event)
+                self._set_course()
             state.compact()
         return self._taken()
 
@@ -201,6 +202,10 @@ class StreamDecoder:
             state.limit(frame.detail)
         else:
             state.repair(frame.quirk, frame.detail)
+        self._set_course()
+
+    def _set_course(self) -> None:
+        """A frame was read with all care: may the next one go straight to the wire?"""
         self._try_start()
         if self._started and not self._raw:
             wire = self._chat or self._responses

@@ -65,6 +65,16 @@ class FrameReader:
             elif not (self._is_orderly and self._blocks.is_orderly):
                 self._read_any(self._blocks.take_rest())
 
+    def read_payload(self, payload: Any, event: str | None) -> bool:
+        """What is parsed already, if it goes straight; tells whether it did."""
+        if self.straight is None or event == "error":
+            return False
+        try:
+            return self.straight(iter((payload,))) is UNREAD
+        except TooManyPartsError:
+            self._too_many_parts()
+            return True
+
     def close(self) -> None:
         """The bytes are over."""
         self._read_any(self._blocks.take_rest())

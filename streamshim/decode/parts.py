@@ -224,6 +224,8 @@ class Parts:
 
     def _join_halves(self, part: Part, delta: str) -> str:
         """Halves of a surrogate pair that two deltas share are joined; a half that stays alone becomes U+FFFD."""
+        if not part.half and delta.isascii():
+            return delta
         delta = part.half + delta
         part.half = ""
         if delta and "\ud800" <= delta[-1] <= "\udbff":

@@ -60,6 +60,7 @@ if TYPE_CHECKING:
         UsageReport,
     )
     from .http_error import read_error
+    from .http_transport import transport
     from .response import Collector, ModelResponse, collect
     from .stats import StreamStats
     from .streams import AsyncEventStream, EventStream, aparse, astream, parse, stream
@@ -79,6 +80,7 @@ _MODULES = {
         "Usage UsageReport"
     ),
     ".http_error": "read_error",
+    ".http_transport": "transport",
     ".response": "Collector ModelResponse collect",
     ".stats": "StreamStats",
     ".streams": "AsyncEventStream EventStream aparse astream parse stream",
@@ -151,6 +153,7 @@ __all__ = [
     "read_error",
     "stream",
     "tool_result",
+    "transport",
 ]
 
 

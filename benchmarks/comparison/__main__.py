@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .judging import judge
-from .page import Result, render
+from .page import OURS, Result, render
 from .running import SECONDS_PER_SCENARIO, accounts
 from .scenarios import APIS, load_scenarios
 from .worker import CLIENTS
@@ -64,12 +64,13 @@ def _results(options: argparse.Namespace) -> Iterator[Result]:
         for client in CLIENTS[api] if scenarios else ():
             if client not in (options.client or [client]):
                 continue
-            print(f"{api}: {client}", flush=True)
-            for scenario, account in accounts(api, client, scenarios):
-                seen = judge(account, scenario.expect, dropped=scenario.dropped)
-                if options.only or options.client:
-                    print(f"  {scenario.name}: {seen or 'right'}: {account}")
-                yield Result(api, client, scenario.family, scenario.name, seen)
+            for relayed in (False, True) if client != OURS else (False,):
+                print(f"{api}: {client}{' over the transport' if relayed else ''}", flush=True)
+                for scenario, account in accounts(api, client, scenarios, relayed=relayed):
+                    seen = judge(account, scenario.expect, dropped=scenario.dropped)
+                    if options.only or options.client:
+                        print(f"  {scenario.name}: {seen or 'right'}: {account}")
+                    yield Result(api, client, scenario.family, scenario.name, seen, relayed)
 
 
 def _versions() -> dict[str, str]:

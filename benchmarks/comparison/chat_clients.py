@@ -1,6 +1,7 @@
 """How each client is asked for a chat completion, and where it shows the answer.
 
-Each function takes the base URL and gives the function that makes one request and fills an account.
+Each function takes the base URL, and whether the client speaks over streamshim's transport; it gives the function that
+makes one request and fills an account.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from .account import Account, Answer, Call, as_text
+from .connecting import async_sdk, http_client, sdk
 from .reading import MODEL, PROMPT, Read, agents_reader, streamshim_reader
 
 if TYPE_CHECKING:
@@ -17,11 +19,9 @@ if TYPE_CHECKING:
 MESSAGES: list[Any] = [{"role": "user", "content": PROMPT}]
 
 
-def openai_loop(url: str) -> Read:
+def openai_loop(url: str, *, relayed: bool) -> Read:
     """The SDK's plain loop over chunks."""
-    from openai import OpenAI
-
-    client = OpenAI(api_key="none", base_url=url, max_retries=0)
+    client = sdk(url, relayed=relayed)
 
     def read(account: Account) -> None:
         _read_chunks(client.chat.completions.create(model=MODEL, messages=MESSAGES, stream=True), account)
@@ -29,11 +29,9 @@ def openai_loop(url: str) -> Read:
     return read
 
 
-def openai_helper(url: str) -> Read:
+def openai_helper(url: str, *, relayed: bool) -> Read:
     """The SDK's `.stream()` helper: its text as it comes, and its final completion."""
-    from openai import OpenAI
-
-    client = OpenAI(api_key="none", base_url=url, max_retries=0)
+    client = sdk(url, relayed=relayed)
 
     def read(account: Account) -> None:
         with client.chat.completions.stream(model=MODEL, messages=MESSAGES) as stream:
@@ -50,34 +48,47 @@ def openai_helper(url: str) -> Read:
     return read
 
 
-def openai_agents(url: str) -> Read:
+def openai_agents(url: str, *, relayed: bool) -> Read:
     """The model class that openai-agents runs on Chat Completions; it speaks in events of the Responses API."""
     from agents import OpenAIChatCompletionsModel
-    from openai import AsyncOpenAI
 
-    return agents_reader(OpenAIChatCompletionsModel(MODEL, AsyncOpenAI(api_key="none", base_url=url, max_retries=0)))
+    return agents_reader(OpenAIChatCompletionsModel(MODEL, async_sdk(url, relayed=relayed)))
 
 
-def litellm(url: str) -> Read:
+def litellm(url: str, *, relayed: bool) -> Read:
     """`litellm.completion`, read with the same loop as the SDK's chunks."""
     import litellm
+
+    client = sdk(url, relayed=True) if relayed else None
 
     def read(account: Account) -> None:
         account.reasoning = ""
         chunks: Any = litellm.completion(
-            model=f"openai/{MODEL}", messages=MESSAGES, api_base=url, api_key="none", stream=True, max_retries=0
+            model=f"openai/{MODEL}",
+            messages=MESSAGES,
+            api_base=url,
+            api_key="none",
+            stream=True,
+            max_retries=0,
+            client=client,
         )
         _read_chunks(chunks, account)
 
     return read
 
 
-def langchain(url: str) -> Read:
+def langchain(url: str, *, relayed: bool) -> Read:
     """`ChatOpenAI.stream`, its chunks added up."""
     from langchain_openai import ChatOpenAI
     from pydantic import SecretStr
 
-    model = ChatOpenAI(model=MODEL, base_url=url, api_key=SecretStr("none"), max_retries=0)
+    model = ChatOpenAI(
+        model=MODEL,
+        base_url=url,
+        api_key=SecretStr("none"),
+        max_retries=0,
+        http_client=http_client(relayed=relayed),
+    )
 
     def read(account: Account) -> None:
         message: Any = None
@@ -94,16 +105,15 @@ def langchain(url: str) -> Read:
     return read
 
 
-def pydantic_ai(url: str) -> Read:
+def pydantic_ai(url: str, *, relayed: bool) -> Read:
     """`OpenAIChatModel`, streamed by a direct model request."""
-    from openai import AsyncOpenAI
     from pydantic_ai import ModelRequest
     from pydantic_ai.direct import model_request_stream
     from pydantic_ai.models.openai import OpenAIChatModel
     from pydantic_ai.providers.openai import OpenAIProvider
 
-    client = AsyncOpenAI(api_key="none", base_url=url, max_retries=0)
-    model = OpenAIChatModel(MODEL, provider=OpenAIProvider(openai_client=client))
+    provider = OpenAIProvider(openai_client=async_sdk(url, relayed=relayed))
+    model = OpenAIChatModel(MODEL, provider=provider)
     runner = asyncio.Runner()
 
     async def ask(account: Account) -> None:
@@ -117,8 +127,8 @@ def pydantic_ai(url: str) -> Read:
     return lambda account: runner.run(ask(account))
 
 
-def streamshim(url: str) -> Read:
-    """`streamshim.stream` around a response of httpx2."""
+def streamshim(url: str, *, relayed: bool) -> Read:
+    """`streamshim.stream` around a response of httpx2; over the transport there is nothing to compare."""
     return streamshim_reader(f"{url}/chat/completions", {"model": MODEL, "messages": MESSAGES, "stream": True})
 
 

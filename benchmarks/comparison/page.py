@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 _Value = TypeVar("_Value")
 
+OURS = "streamshim"
+"""The column of this project."""
 _TITLES: dict[Api, str] = {"chat": "Chat Completions", "responses": "Responses"}
 _METHOD = """\
 # Comparison
@@ -70,6 +72,7 @@ class Result:
         family: of the scenario.
         scenario: its name.
         seen: what was wrong, in three words at most; None if nothing was.
+        relayed: whether the client spoke over streamshim's transport.
     """
 
     api: Api
@@ -77,6 +80,7 @@ class Result:
     family: str
     scenario: str
     seen: str | None
+    relayed: bool = False
 
 
 def render(results: Sequence[Result], versions: Mapping[str, str], seconds: int) -> str:

@@ -1,23 +1,23 @@
 """How each client is asked for a response, and where it shows the answer.
 
-Each function takes the base URL and gives the function that makes one request and fills an account.
+Each function takes the base URL, and whether the client speaks over streamshim's transport; it gives the function that
+makes one request and fills an account.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .connecting import async_sdk, sdk
 from .reading import MODEL, PROMPT, Read, agents_reader, answer_of, read_event, streamshim_reader
 
 if TYPE_CHECKING:
     from .account import Account
 
 
-def openai_loop(url: str) -> Read:
+def openai_loop(url: str, *, relayed: bool) -> Read:
     """The SDK's plain loop over events."""
-    from openai import OpenAI
-
-    client = OpenAI(api_key="none", base_url=url, max_retries=0)
+    client = sdk(url, relayed=relayed)
 
     def read(account: Account) -> None:
         account.reasoning = ""
@@ -27,11 +27,9 @@ def openai_loop(url: str) -> Read:
     return read
 
 
-def openai_helper(url: str) -> Read:
+def openai_helper(url: str, *, relayed: bool) -> Read:
     """The SDK's `.stream()` helper: its events as they come, and its final response."""
-    from openai import OpenAI
-
-    client = OpenAI(api_key="none", base_url=url, max_retries=0)
+    client = sdk(url, relayed=relayed)
 
     def read(account: Account) -> None:
         account.reasoning = ""
@@ -44,16 +42,15 @@ def openai_helper(url: str) -> Read:
     return read
 
 
-def openai_agents(url: str) -> Read:
+def openai_agents(url: str, *, relayed: bool) -> Read:
     """The model class that openai-agents runs on the Responses API."""
     from agents import OpenAIResponsesModel
-    from openai import AsyncOpenAI
 
-    return agents_reader(OpenAIResponsesModel(MODEL, AsyncOpenAI(api_key="none", base_url=url, max_retries=0)))
+    return agents_reader(OpenAIResponsesModel(MODEL, async_sdk(url, relayed=relayed)))
 
 
-def streamshim(url: str) -> Read:
-    """`streamshim.stream` around a response of httpx2."""
+def streamshim(url: str, *, relayed: bool) -> Read:
+    """`streamshim.stream` around a response of httpx2; over the transport there is nothing to compare."""
     return streamshim_reader(f"{url}/responses", {"model": MODEL, "input": PROMPT, "stream": True})
 
 

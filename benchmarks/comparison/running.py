@@ -33,9 +33,11 @@ _SETTINGS = {
 }
 
 
-def accounts(api: Api, client: str, scenarios: Iterable[Scenario]) -> Iterator[tuple[Scenario, Account]]:
-    """Put each scenario to one client, and give its account of it."""
-    with serve([]) as server, ClientProcess(api, client, server.url) as process:
+def accounts(
+    api: Api, client: str, scenarios: Iterable[Scenario], *, relayed: bool
+) -> Iterator[tuple[Scenario, Account]]:
+    """Put each scenario to one client, `relayed` or not, and give its account of it."""
+    with serve([]) as server, ClientProcess(api, client, server.url, relayed=relayed) as process:
         for scenario in scenarios:
             server.script = [*scenario.pieces, BREAK] if scenario.dropped else scenario.pieces
             server.headers = {"Content-Type": scenario.content_type}
@@ -45,9 +47,10 @@ def accounts(api: Api, client: str, scenarios: Iterable[Scenario]) -> Iterator[t
 class ClientProcess:
     """A client's process; one that hangs or dies is replaced before the next request."""
 
-    def __init__(self, api: Api, client: str, url: str) -> None:
+    def __init__(self, api: Api, client: str, url: str, *, relayed: bool) -> None:
         """Say which client, and where the server is; the process starts with the first request."""
-        self._command = [sys.executable, "-m", "benchmarks.comparison.worker", api, client, url]
+        over = ["relayed"] if relayed else []
+        self._command = [sys.executable, "-m", "benchmarks.comparison.worker", api, client, url, *over]
         self._process: subprocess.Popen[str] | None = None
         self._log = tempfile.TemporaryFile("w+")  # noqa: SIM115
 

@@ -1,4 +1,4 @@
-"""A process of its own for one client: `python -m benchmarks.comparison.worker API CLIENT URL`.
+"""A process of its own for one client: `python -m benchmarks.comparison.worker API CLIENT URL [relayed]`.
 
 It says "ready" once the client is loaded and has made a first request. Then each line on standard input is one
 request, and the account of it one line of JSON on standard output.
@@ -25,12 +25,12 @@ CLIENTS = {"chat": CHAT_CLIENTS, "responses": RESPONSES_CLIENTS}
 
 def main() -> None:
     """Answer until standard input ends."""
-    api, client, url = sys.argv[1:]
+    api, client, url, *over = sys.argv[1:]
     with os.fdopen(os.dup(1), "w") as answers:
         os.dup2(2, 1)  # what a client prints is no account
         logging.disable()
         warnings.simplefilter("ignore")
-        read = CLIENTS[api][client](url)
+        read = CLIENTS[api][client](url, relayed=over == ["relayed"])
         account_of(read)  # what a client loads with its first request is no part of the first scenario's time
         print("ready", file=answers, flush=True)
         for _line in sys.stdin:

@@ -130,6 +130,11 @@ class StreamDecoder:
         return self._state.repairs.frame
 
     @property
+    def is_done(self) -> bool:
+        """Whether `[DONE]` ended a chat stream: what comes behind it adds nothing to the answer."""
+        return self._chat is not None and self._chat.done_seen and self._chat.modelled
+
+    @property
     def unused_data(self) -> bytes:
         """Bytes behind the event that ended a Responses stream."""
         return b"".join(self._reader.unused)
@@ -228,7 +233,7 @@ class StreamDecoder:
                 self._unreadable(text, event)
                 return
             self._state.repair("json-lenient", f"the payload is not quite JSON: {why}")
-            self._state.parts.careful = self._state.parts.careful or why == "lone surrogate"
+            self._state.parts.careful = True
         self._payload(payload, event)
 
     def _unreadable(self, body: bytes, event: str | None) -> None:

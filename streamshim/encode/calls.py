@@ -30,6 +30,7 @@ class ClientCall:
         self._output = output
         self._spelling = spelling
         self._pieces: list[str] = []
+        self._has_shown_input = False
         self._item: Item = output.announce(
             spelling.item_type,
             start.id,
@@ -51,14 +52,30 @@ class ClientCall:
             self.abandon()
             return
         self._add(rest_of(streamed, event.arguments))
-        item, spelling = self._item, self._spelling
-        whole = item.shown[spelling.input_member] = "".join(self._pieces)
-        self._output.write(f"{spelling.family}.done", **item.place, **{spelling.input_member: whole})
-        self._output.close(item, "completed")
+        self._item.shown[self._spelling.input_member] = "".join(self._pieces)
+        if not self._has_shown_input:
+            self._show_input()
+        self._output.close(self._item, "completed")
+
+    def end_input(self, whole: str) -> None:
+        """Its input is over, and this is all of it; the call goes on if other input came."""
+        if not self._has_shown_input and whole == "".join(self._pieces):
+            self._show_input()
 
     def abandon(self) -> None:
         """It was cut: only the terminal event shows it once more."""
         self._item.shown[self._spelling.input_member] = "".join(self._pieces)
+
+    def _show_input(self) -> None:
+        """All of the input, once more."""
+        self._has_shown_input = True
+        shown = {self._spelling.input_member: "".join(self._pieces)}
+        self._output.write(f"{self._spelling.family}.done", **self._item.place, **shown)
+
+    @property
+    def id(self) -> str:
+        """Of its item."""
+        return str(self._item.shown["id"])
 
     def _add(self, delta: str) -> None:
         if delta:

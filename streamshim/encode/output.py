@@ -98,6 +98,7 @@ class Output:
         self._numbers = itertools.count()
         self._ids: set[str] = set()
         self._pending: ProseItem | None = None
+        self._closes = True
 
     def write(self, name: str, **members: Any) -> None:
         """One event."""
@@ -137,10 +138,29 @@ class Output:
         item.shown["status"] = status
         self.write("response.output_item.done", output_index=item.index, item=item.shown)
 
+    def open_prose(self, id: str) -> ProseItem | None:
+        """The item of prose of an id, if it is not closed."""
+        for item in reversed(self.items):
+            if isinstance(item, ProseItem) and item.shown["id"] == id:
+                return None if item.done else item
+        return None
+
+    def finish_prose(self, id: str) -> None:
+        """The source says that an item of prose is over: it is closed, unless a part of it is open."""
+        item = self.open_prose(id)
+        if item is not None and not item.open_parts:
+            if item is self._pending:
+                self._pending = None
+            self.close(item, "completed")
+
+    def leave_open(self) -> None:
+        """Items that are open stay so: nothing more is said of them."""
+        self._closes = False
+
     def close_prose(self, status: str) -> None:
         """The end of the stream: prose that is still open is closed."""
         for item in self.items:
-            if isinstance(item, ProseItem) and not item.done:
+            if isinstance(item, ProseItem) and not item.done and self._closes:
                 self.close(item, status)
 
     def shown(self) -> list[dict[str, Any]]:

@@ -63,34 +63,39 @@ class ProsePart:
     def __init__(self, output: Output, item: ProseItem, spelling: Spelling) -> None:
         """Announces it."""
         self.item = item
+        self.spelling = spelling
         self.annotations: list[dict[str, Any]] = []
         self.is_open = True
         self._output = output
-        self._spelling = spelling
         self._pieces: list[str] = []
         self._logprobs: list[dict[str, Any]] = []
         parts = item.shown.setdefault(spelling.home, [])
-        self._place = {**item.place, spelling.index: len(parts)}
+        self.place = {**item.place, spelling.index: len(parts)}
         self._shown: dict[str, Any] = {"type": spelling.part_type, spelling.text_member: ""}
         self._shown.update({extra: [] for extra in spelling.extras})
         parts.append(self._shown)
         item.open_parts += 1
         extras: dict[str, Any] = {"logprobs": []} if spelling.extras else {}
-        self._deltas = output.deltas(f"{spelling.family}.delta", self._place, **extras)
-        output.write(f"{spelling.part_family}.added", **self._place, part=self._shown)
+        self._deltas = output.deltas(f"{spelling.family}.delta", self.place, **extras)
+        output.write(f"{spelling.part_family}.added", **self.place, part=self._shown)
 
     def delta(self, event: TextDelta | RefusalDelta | ReasoningDelta) -> None:
         """More words."""
         if not event.delta:
             return
-        self._pieces.append(event.delta)
-        spelling = self._spelling
-        if spelling.extras and isinstance(event, TextDelta) and event.logprobs:
-            logprobs = written_logprobs(event.logprobs)
-            self._logprobs += logprobs
-            self._output.write(f"{spelling.family}.delta", **self._place, delta=event.delta, logprobs=logprobs)
+        if logprobs := self.keep(event):
+            self._output.write(f"{self.spelling.family}.delta", **self.place, delta=event.delta, logprobs=logprobs)
         else:
             self._deltas.write(event.delta)
+
+    def keep(self, event: TextDelta | RefusalDelta | ReasoningDelta) -> list[dict[str, Any]]:
+        """Keep more words for the end; their log probabilities, as the wire writes them."""
+        self._pieces.append(event.delta)
+        if not (self.spelling.extras and isinstance(event, TextDelta) and event.logprobs):
+            return []
+        logprobs = written_logprobs(event.logprobs)
+        self._logprobs += logprobs
+        return logprobs
 
     def annotate(self, annotation: dict[str, Any]) -> None:
         """A source: told at once while the part is open, else with the item."""
@@ -99,7 +104,7 @@ class ProsePart:
         if self.is_open:
             self._output.write(
                 "response.output_text.annotation.added",
-                **self._place,
+                **self.place,
                 annotation_index=index,
                 annotation=annotation,
             )
@@ -112,13 +117,13 @@ class ProsePart:
 
     def abandon(self) -> None:
         """As `end`, with what came."""
-        spelling, text = self._spelling, "".join(self._pieces)
+        spelling, text = self.spelling, "".join(self._pieces)
         extras = {"logprobs": self._logprobs} if spelling.extras else {}
         self._shown[spelling.text_member] = text
         if spelling.extras:
             self._shown.update(annotations=self.annotations, **extras)
-        self._output.write(f"{spelling.family}.done", **self._place, **{spelling.text_member: text}, **extras)
-        self._output.write(f"{spelling.part_family}.done", **self._place, part=self._shown)
+        self._output.write(f"{spelling.family}.done", **self.place, **{spelling.text_member: text}, **extras)
+        self._output.write(f"{spelling.part_family}.done", **self.place, part=self._shown)
         self.is_open = False
         self.item.open_parts -= 1
 

@@ -42,6 +42,8 @@ class ResponsesEncoder(Encoder):
     """
 
     _ID_PREFIX = "resp"
+    _BEGINNING: ClassVar[tuple[str, ...]] = ("created", "in_progress")
+    """The events that begin a stream."""
 
     def __init__(
         self,
@@ -114,7 +116,7 @@ class ResponsesEncoder(Encoder):
             self._object.settle(id=id)
         if self._own_model:
             self._object.settle(model=model)
-        for name in ("created", "in_progress"):
+        for name in self._BEGINNING:
             self._output.write(f"response.{name}", response=self._object.shown("in_progress"))
 
     # -- parts --------------------------------------------------------------------------------------------------------

@@ -1,15 +1,13 @@
-"""For tests of code that writes a wire: the order that strict readers of Responses and chat streams rely on.
-
-`wire_breaches(frames)` says what is wrong with a stream; an empty list means that nothing is.
-"""
+"""The order of a Responses stream that its strict readers rely on."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable
 from typing import Any
 
+from .findings import Findings
+
 _TERMINAL = frozenset(("response.completed", "response.incomplete", "response.failed"))
+_LIFECYCLE = _TERMINAL | {"response.created", "response.in_progress", "response.queued"}
 _PART_INDEX = {"response.reasoning_summary_part": "summary_index", "response.content_part": "content_index"}
 _WORDS = {
     "response.output_text": "content_index",
@@ -24,21 +22,6 @@ _INPUTS = {
     "response.mcp_call_arguments": "arguments",
     "response.code_interpreter_call_code": "code",
 }
-
-
-class _Findings:
-    """What was found so far."""
-
-    def __init__(self) -> None:
-        self.all: list[str] = []
-        self.position = 0
-
-    def note(self, what: str) -> None:
-        self.all.append(f"frame {self.position}: {what}")
-
-    def expect(self, holds: bool, what: str) -> None:
-        if not holds:
-            self.note(what)
 
 
 class _Part:
@@ -66,9 +49,11 @@ class _Item:
 class ResponsesOrder:
     """Watches the events of one Responses stream."""
 
-    def __init__(self, findings: _Findings) -> None:
-        """Nothing seen."""
+    def __init__(self, findings: Findings, *, relayed: bool) -> None:
+        """Nothing seen. `relayed`: events of a vendor may be among them."""
         self._findings = findings
+        self._relayed = relayed
+        self._number = -1
         self._items: list[_Item] = []
         self._count = 0
         self._id: Any = None
@@ -79,13 +64,13 @@ class ResponsesOrder:
         """One event."""
         kind, expect = str(payload.get("type")), self._findings.expect
         expect(not self.is_over, f"{kind} follows the terminal event")
-        expect(payload.get("sequence_number") == self._count, f"sequence_number is not {self._count}")
+        self._numbered(payload.get("sequence_number"))
         expect(not self._error_seen or kind == "response.failed", f"{kind} follows an error, not response.failed")
         expect(self._count > 0 or kind == "response.created", f"the first event is {kind}, not response.created")
         self._count += 1
         self._error_seen = kind == "error"
         family, _, action = kind.rpartition(".")
-        if isinstance(response := payload.get("response"), dict):
+        if kind in _LIFECYCLE and isinstance(response := payload.get("response"), dict):
             self._response(kind, response)
         elif family == "response.output_item":
             self._item_event(payload, action)
@@ -97,8 +82,16 @@ class ResponsesOrder:
             self._annotation(payload)
         elif family in _INPUTS:
             self._input(payload, _INPUTS[family], action)
-        elif "item_id" in payload:
+        elif "item_id" in payload and not self._relayed:
             self._item_of(payload)
+
+    def _numbered(self, number: Any) -> None:
+        """Numbers rise; our own without gaps."""
+        if self._relayed:
+            self._findings.expect(isinstance(number, int) and number > self._number, f"sequence_number {number}")
+            self._number = number if isinstance(number, int) else self._number
+        else:
+            self._findings.expect(number == self._count, f"sequence_number is not {self._count}")
 
     def close(self, *, cut: bool) -> None:
         """The stream is over."""
@@ -134,7 +127,8 @@ class ResponsesOrder:
 
     def _whole_item(self, item: _Item, raw: dict[str, Any]) -> None:
         expect = self._findings.expect
-        expect(raw.get("status") != "in_progress", f"item {raw.get('id')} is done and in progress")
+        in_progress = raw.get("status") == "in_progress"
+        expect(self._relayed or not in_progress, f"item {raw.get('id')} is done and in progress")
         for index, home in (("content_index", "content"), ("summary_index", "summary")):
             parts = item.parts[index]
             expect(all(part.done for part in parts), f"item {raw.get('id')} is done before its parts")
@@ -186,7 +180,8 @@ class ResponsesOrder:
     def _annotation(self, payload: dict[str, Any]) -> None:
         if (part := self._part_of(payload, "content_index")) is not None:
             index = payload.get("annotation_index")
-            self._findings.expect(index == part.annotations, f"annotation_index {index} is not {part.annotations}")
+            counts = self._relayed or index == part.annotations
+            self._findings.expect(counts, f"annotation_index {index} is not {part.annotations}")
             part.annotations += 1
 
     def _input(self, payload: dict[str, Any], member: str, action: str) -> None:
@@ -204,16 +199,21 @@ class ResponsesOrder:
         expect = self._findings.expect
         self._id = self._id or response.get("id")
         expect(bool(self._id) and response.get("id") == self._id, "the response id changes, or there is none")
-        expect(self._count <= 2 or kind in _TERMINAL, f"a second {kind}")
+        is_beginning = not self._items if self._relayed else self._count <= 2
+        expect(is_beginning or kind in _TERMINAL, f"a second {kind}")
         if kind not in _TERMINAL:
-            expect(response.get("output") == [], f"{kind} has output")
+            expect(not response.get("output"), f"{kind} has output")
             return
         self.is_over = True
+        if self._relayed and kind == "response.failed":
+            return  # what came before the failure is not shown again by all
         output = response.get("output") or []
         expect([raw.get("id") for raw in output] == [item.id for item in self._items], "the output is not the items")
         for raw, item in zip(output, self._items, strict=False):
             if item.done is None:
                 expect(raw.get("status") == "incomplete", f"item {item.id} was never done, and is not incomplete")
+            elif self._relayed:
+                expect(_said_by(raw) == _said_by(item.done), f"item {item.id} does not say what it said when done")
             else:
                 # a source, and the rest of an image, may come late: they stand in the last snapshot only
                 expect(_bare(raw) == _bare(item.done), f"item {item.id} is not what it was when it was done")
@@ -223,146 +223,16 @@ def _words_of(part: Any) -> Any:
     return part.get("text", part.get("refusal")) if isinstance(part, dict) else None
 
 
+def _said_by(item: dict[str, Any]) -> Any:
+    """What readers take from an item: vendors change the rest between its end and the last snapshot."""
+    parts = [_words_of(part) for home in ("summary", "content") for part in item.get(home) or ()]
+    members = [item.get(member) for member in ("type", "id", "call_id", "name", "arguments", "input")]
+    return members, [words for words in parts if words is not None]
+
+
 def _bare(item: dict[str, Any]) -> dict[str, Any]:
     """An item without its annotations, and without its image."""
     bare = {key: value for key, value in item.items() if key != "result"}
     if isinstance(content := item.get("content"), list):
         bare["content"] = [{k: v for k, v in part.items() if k != "annotations"} for part in content]
     return bare
-
-
-class _ChatChoice:
-    """What was seen of one choice."""
-
-    def __init__(self) -> None:
-        self.finished = False
-        self.calls = 0
-        self.counts = {"annotations": 0, "images": 0}
-
-
-class ChatOrder:
-    """Watches the chunks of one chat stream."""
-
-    def __init__(self, findings: _Findings) -> None:
-        """Nothing seen."""
-        self._findings = findings
-        self._choices: dict[int, _ChatChoice] = {}
-        self._head: Any = None
-        self._usage_seen = False
-        self._failed = False
-
-    @property
-    def is_over(self) -> bool:
-        """Whether something said that the stream is over."""
-        finished = [choice.finished for choice in self._choices.values()]
-        return self._failed or (bool(finished) and all(finished))
-
-    def event(self, payload: dict[str, Any]) -> None:
-        """One chunk."""
-        expect = self._findings.expect
-        expect(not self._failed, "a chunk follows the error")
-        if "error" in payload:
-            self._failed = True
-            expect(isinstance(payload["error"], dict) and bool(payload["error"].get("message")), "an empty error")
-            return
-        head = [payload.get(key) for key in ("id", "object", "created", "model")]
-        self._head = self._head or head
-        expect(head == self._head and bool(head[0]), "id, object, created or model change, or there is no id")
-        expect(payload.get("object") == "chat.completion.chunk", "the object is no chunk")
-        choices = payload.get("choices")
-        expect(not self._usage_seen, "a chunk follows the usage")
-        if payload.get("usage") is not None:
-            self._usage_seen = True
-            expect(choices == [], "the usage chunk has choices")
-        else:
-            expect(isinstance(choices, list) and len(choices) == 1, "not one choice in a chunk")
-        for raw in choices if isinstance(choices, list) else ():
-            self._choice(raw)
-
-    def close(self, *, cut: bool) -> None:
-        """The stream is over."""
-        self._findings.expect(self.is_over != cut, "an end" if cut else "no finish reason and no error")
-
-    def _choice(self, raw: dict[str, Any]) -> None:
-        expect, index, delta = self._findings.expect, raw.get("index"), raw.get("delta")
-        if not isinstance(index, int) or not isinstance(delta, dict):
-            self._findings.note("a choice without index or delta")
-            return
-        is_first = index not in self._choices
-        choice = self._choices.setdefault(index, _ChatChoice())
-        expect(is_first == ("role" in delta), "the role comes first, and once")
-        expect(not choice.finished, f"choice {index} was finished already")
-        choice.finished = choice.finished or raw.get("finish_reason") is not None
-        for entry in delta.get("tool_calls") or ():
-            self._call(choice, entry)
-        for key in choice.counts:
-            for entry in delta.get(key) or ():
-                expect(entry.get("index") == choice.counts[key], f"the {key} are not counted")
-                choice.counts[key] += 1
-
-    def _call(self, choice: _ChatChoice, entry: dict[str, Any]) -> None:
-        expect, index = self._findings.expect, entry.get("index")
-        form = entry.get(str(entry.get("type"))) or {}
-        if index == choice.calls:
-            expect(bool(entry.get("id")) and bool(entry.get("type")) and "name" in form, "a call without id or name")
-            choice.calls += 1
-        else:
-            expect(isinstance(index, int) and 0 <= index < choice.calls, f"call {index} was not begun")
-            expect(not {"id", "type"} & entry.keys(), f"call {index} repeats its id or type")
-            members = [member for member in entry.values() if isinstance(member, dict)]
-            expect(all("name" not in member for member in members), f"call {index} repeats its name")
-
-
-def wire_breaches(frames: bytes | Iterable[bytes], *, cut: bool = False) -> list[str]:
-    """Every breach of the order in a whole stream; empty if there is none.
-
-    Args:
-        frames: the stream, whole or in frames.
-        cut: whether the stream ends silently: then nothing may say that it is over.
-    """
-    body = frames if isinstance(frames, bytes) else b"".join(frames)
-    findings = _Findings()
-    order: ResponsesOrder | ChatOrder | None = None
-    done = False
-    findings.expect(body.endswith(b"\n\n"), "the last frame is not closed by a blank line")
-    for findings.position, frame in enumerate(body.removesuffix(b"\n\n").split(b"\n\n")):
-        payload = _read_frame(frame, findings)
-        if payload is None:
-            continue
-        findings.expect(not done, "a frame follows [DONE]")
-        if payload == "[DONE]":
-            done = True
-            findings.expect(order is not None and order.is_over, "[DONE] before the end")
-            findings.expect(not getattr(order, "_failed", False), "[DONE] follows an error")
-            continue
-        if order is None:
-            order = ResponsesOrder(findings) if "type" in payload else ChatOrder(findings)
-        order.event(payload)
-    if order is None:
-        findings.note("nothing but comments")
-    else:
-        order.close(cut=cut)
-    return findings.all
-
-
-def _read_frame(frame: bytes, findings: _Findings) -> Any:
-    """The payload of a frame; None for a comment, and for what is no legal frame."""
-    lines = frame.decode().split("\n")
-    if all(line.startswith(":") for line in lines):
-        return None
-    name = lines.pop(0).removeprefix("event: ") if lines[0].startswith("event: ") else None
-    if len(lines) != 1 or not lines[0].startswith("data: "):
-        findings.note("not one data line, or a field that readers choke on")
-        return None
-    data = lines[0].removeprefix("data: ")
-    if data == "[DONE]":
-        return data
-    try:
-        payload = json.loads(data)
-    except ValueError:
-        payload = None
-    if not isinstance(payload, dict):
-        findings.note("the data is no JSON object")
-        return None
-    findings.expect(name in (None, payload.get("type")), f"the event line says {name}")
-    return payload

@@ -1,0 +1,251 @@
+"""`transport()`: repairs the wire under an SDK that speaks through httpx or httpx2.
+
+One object serves clients of both kinds, `Client` and `AsyncClient`. It hands requests on as they are. The answer to one
+that asks for a stream of either API comes back as a legal stream of that API; everything else passes untouched.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Collection
+from types import ModuleType, TracebackType
+from typing import Any, Literal, NamedTuple, Self, TypedDict, Unpack
+
+from .decode import StreamDecoder
+from .decode.limits import MAX_FRAME_BYTES
+from .json_codec import loads
+from .relay import chat_relay, responses_relay
+from .relayed_response import AsyncRelayedBody, RelayedAnswer, RelayedBody, RelayLedger
+
+_APIS = {"/chat/completions": "chat", "/responses": "responses"}
+"""How the paths end that are relayed."""
+_OF_THE_BODY = frozenset(("content-encoding", "content-length", "content-type", "transfer-encoding"))
+"""Headers that tell of the body as it came over the network."""
+_NAMES = (
+    *("BaseTransport", "AsyncBaseTransport", "HTTPTransport", "AsyncHTTPTransport", "SyncByteStream"),
+    *("AsyncByteStream", "Request", "RequestNotRead", "RemoteProtocolError", "Response"),
+)
+"""What a module has that speaks HTTP as httpx does."""
+
+
+class TransportOptions(TypedDict, total=False):
+    """The options of `StreamDecoder` that `transport()` takes."""
+
+    reasoning_tags: Literal["auto", "off", "open"]
+    tool_markup: bool
+    strict: bool | Collection[str]
+    trust_eof: bool
+    max_frame_bytes: int
+    make_id: Callable[[str], str] | None
+
+
+def transport(
+    module: ModuleType,
+    *,
+    wrap: Any = None,
+    on_end: Callable[[RelayLedger], None] | None = None,
+    **options: Unpack[TransportOptions],
+) -> Any:
+    """A transport for clients of `module`, sync and async, that repairs streamed answers on their way to an SDK.
+
+    Repaired are the answers to `POST …/chat/completions` and `POST …/responses` whose request asks for a stream, unless
+    their status is an error. What needs no repair is handed on byte for byte. The `RelayLedger` of such an answer is in
+    `response.extensions["streamshim"]`.
+
+    Args:
+        module: httpx or httpx2, whichever the client is of.
+        wrap: the transport that does the work; by default the module's own, made when it is needed.
+        on_end: is called once for each relayed answer that is over, with its ledger. It must not raise.
+        **options: `reasoning_tags`, `tool_markup`, `strict`, `trust_eof`, `max_frame_bytes` and `make_id` of
+            `StreamDecoder`.
+
+    Raises:
+        TypeError: `module` is no such module, or `wrap` no transport. Later, when a request is made: the client is of
+            another module, or of the other kind than `wrap` is for.
+        ValueError: an option has a value that does not exist.
+    """
+    missing = [name for name in _NAMES if not hasattr(module, name)]
+    if missing:
+        raise TypeError(f"transport() takes the module httpx or httpx2; {module!r} has no {missing[0]}")
+    if wrap is not None and not (_can(wrap, "handle_request") or _can(wrap, "handle_async_request")):
+        raise TypeError(f"wrap={wrap!r} is no transport: it has neither handle_request nor handle_async_request")
+    StreamDecoder(**options)
+    return _classes_for(module).transport(module, wrap, on_end, options)
+
+
+class _Question(NamedTuple):
+    """What a request asks for, as far as its answer depends on it."""
+
+    api: str
+    asks_usage: bool
+
+
+def _question_in(request: Any, not_read: type[Exception]) -> _Question | None:
+    """What a request asks for; None if it does not ask for a stream of a known API."""
+    path = request.url.path.rstrip("/")
+    api = next((api for ending, api in _APIS.items() if path.endswith(ending)), None)
+    if api is None or request.method != "POST":
+        return None
+    try:
+        content = request.content
+        body = loads(content) if b'"stream"' in content else None
+    except (ValueError, not_read):
+        return None
+    if not isinstance(body, dict) or body.get("stream") is not True:
+        return None
+    options = body.get("stream_options")
+    return _Question(api, isinstance(options, dict) and options.get("include_usage") is True)
+
+
+class _Transport:
+    """The transport without the base classes of its module, which `_classes_for` adds."""
+
+    def __init__(
+        self, module: Any, wrap: Any, on_end: Callable[[RelayLedger], None] | None, options: TransportOptions
+    ) -> None:
+        self._module = module
+        self._wrap = wrap
+        self._on_end = on_end
+        self._options = options
+        self._own: Any = None
+        self._own_async: Any = None
+
+    # -- requests -----------------------------------------------------------------------------------------------------
+
+    def handle_request(self, request: Any) -> Any:
+        """Hand a request on, and its answer back."""
+        self._check(request)
+        response = self._sync().handle_request(request)
+        answer = self._answer(request, response)
+        return response if answer is None else self._relayed(response, answer, _classes_for(self._module).body)
+
+    async def handle_async_request(self, request: Any) -> Any:
+        """Hand a request on, and its answer back."""
+        self._check(request)
+        response = await self._async().handle_async_request(request)
+        answer = self._answer(request, response)
+        return response if answer is None else self._relayed(response, answer, _classes_for(self._module).async_body)
+
+    def _check(self, request: Any) -> None:
+        """Refuse the client of another module.
+
+        Raises:
+            TypeError: it is one.
+        """
+        if not isinstance(request, self._module.Request):
+            name, other = self._module.__name__, type(request).__module__.partition(".")[0]
+            raise TypeError(
+                f"this transport was made for {name}, and a client of {other} uses it: make it of the client's own "
+                f"module, streamshim.transport({other})"
+            )
+
+    def _answer(self, request: Any, response: Any) -> RelayedAnswer | None:
+        """The answer that is to be relayed, or None: it passes untouched."""
+        question = _question_in(request, self._module.RequestNotRead)
+        if question is None or not 200 <= response.status_code < 300:
+            return None
+        options = self._options
+        decoder = StreamDecoder(collect=False, **options)
+        most, make_id = options.get("max_frame_bytes", MAX_FRAME_BYTES), options.get("make_id")
+        if question.api == "chat":
+            relay = chat_relay(decoder, most, make_id, asks_usage=question.asks_usage)
+        else:
+            relay = responses_relay(decoder, most, make_id)
+        return RelayedAnswer(relay, decoder, cut_error=self._module.RemoteProtocolError, on_end=self._on_end)
+
+    def _relayed(self, response: Any, answer: RelayedAnswer, body: Callable[[Any, RelayedAnswer], Any]) -> Any:
+        """A response of the module with another body, and what tells of the body put right."""
+        headers = [(name, value) for name, value in response.headers.multi_items() if name not in _OF_THE_BODY]
+        kind = response.headers.get("content-type", "")
+        headers.append(("content-type", kind if kind.startswith("text/event-stream") else "text/event-stream"))
+        return self._module.Response(
+            response.status_code,
+            headers=headers,
+            stream=body(response, answer),
+            extensions={**response.extensions, "streamshim": answer.ledger},
+        )
+
+    # -- the transport that does the work -----------------------------------------------------------------------------
+
+    def _sync(self) -> Any:
+        if self._wrap is not None:
+            return self._wrapped("handle_request", "asynchronous", "Client")
+        if self._own is None:
+            self._own = self._module.HTTPTransport()
+        return self._own
+
+    def _async(self) -> Any:
+        if self._wrap is not None:
+            return self._wrapped("handle_async_request", "synchronous", "AsyncClient")
+        if self._own_async is None:
+            self._own_async = self._module.AsyncHTTPTransport()
+        return self._own_async
+
+    def _wrapped(self, ability: str, nature: str, client: str) -> Any:
+        """The caller's own transport, if it is of the kind that is asked for.
+
+        Raises:
+            TypeError: it is of the other kind.
+        """
+        if not _can(self._wrap, ability):
+            raise TypeError(
+                f"wrap={self._wrap!r} is {nature}, and {client} uses it: wrap a transport that serves {client}"
+            )
+        return self._wrap
+
+    # -- entered and closed -------------------------------------------------------------------------------------------
+
+    def __enter__(self) -> Self:
+        self._sync().__enter__()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None = None,
+        error: BaseException | None = None,
+        traceback: TracebackType | None = None,
+    ) -> None:
+        self._sync().__exit__(kind, error, traceback)
+
+    async def __aenter__(self) -> Self:
+        await self._async().__aenter__()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None = None,
+        error: BaseException | None = None,
+        traceback: TracebackType | None = None,
+    ) -> None:
+        await self._async().__aexit__(kind, error, traceback)
+
+    def close(self) -> None:
+        """Close the transport that does the work."""
+        if (inner := self._wrap or self._own) is not None:
+            inner.close()
+
+    async def aclose(self) -> None:
+        """Close the transport that does the work."""
+        if (inner := self._wrap or self._own_async) is not None:
+            await inner.aclose()
+
+
+class _Classes(NamedTuple):
+    """The classes for one module: its clients insist on its own."""
+
+    transport: Callable[..., Any]
+    body: Callable[[Any, RelayedAnswer], Any]
+    async_body: Callable[[Any, RelayedAnswer], Any]
+
+
+@functools.cache
+def _classes_for(module: Any) -> _Classes:
+    return _Classes(
+        type("StreamshimTransport", (_Transport, module.BaseTransport, module.AsyncBaseTransport), {}),
+        type("StreamshimBody", (RelayedBody, module.SyncByteStream), {}),
+        type("StreamshimAsyncBody", (AsyncRelayedBody, module.AsyncByteStream), {}),
+    )
+
+
+def _can(thing: object, ability: str) -> bool:
+    return callable(getattr(thing, ability, None))

@@ -1,38 +1,43 @@
-# A fresh clone needs git, make, a network and Python 3.11 or newer; everything else goes into .venv and .venv-bench.
+# A fresh clone needs git, make, a network and Python 3.11 or newer; all else goes into .venv and .venv-*.
 # Another interpreter: make test PYTHON=/path/to/python3. More for pytest or the benchmarks: make test ARGS="-k finish".
 
 VENV = .venv
 BIN = $(VENV)/bin
-# The libraries that are measured stay apart: they must not decide which versions the tests see.
+# The frameworks and what is measured stay apart: they must not decide which versions the tests see.
+FRAMEWORKS_VENV = .venv-frameworks
 BENCH_VENV = .venv-bench
 PYTHON =
 CANDIDATES = $(or $(PYTHON),python3.14 python3.13 python3.12 python3.11 python3 python)
 ARGS =
 comma = ,
 
-COMMANDS = demo test consumers lint types docs build bench clean
+COMMANDS = demo test frameworks consumers lint types docs build bench clean
 about-demo = replay captured streams through streamshim, in the terminal; nothing leaves this machine
 about-test = run the whole test suite with pytest
+about-frameworks = run the tests that need litellm, langchain-openai and pydantic-ai
 about-consumers = let the AI SDK read what is encoded; needs Node.js 20 and npm
 about-lint = check style, formatting and the direction of imports
 about-types = check the types with mypy and pyright
 about-docs = build the documentation into docs/_build; warnings are errors
 about-build = build the sdist and the wheel into dist
 about-bench = measure speed and memory beside other libraries: make bench ARGS="--list"
-about-clean = remove all that these commands made, .venv and .venv-bench as well
+about-clean = remove all that these commands made, .venv and .venv-* as well
 
 $(foreach command,$(filter $(COMMANDS),$(MAKECMDGOALS)),$(info ==> $(command): $(about-$(command))))
 
 .PHONY: help $(COMMANDS)
 
 help:
-	@$(foreach command,$(COMMANDS),printf '  make %-9s %s\n' '$(command)' '$(about-$(command))';)
+	@$(foreach command,$(COMMANDS),printf '  make %-10s %s\n' '$(command)' '$(about-$(command))';)
 
 demo: $(VENV)/.demo
 	@$(BIN)/streamshim demo
 
 test: $(VENV)/.test
 	@$(BIN)/python -m pytest $(ARGS)
+
+frameworks: $(FRAMEWORKS_VENV)/.frameworks
+	@$(FRAMEWORKS_VENV)/bin/python -m pytest tests/frameworks $(ARGS)
 
 consumers: $(VENV)/.test
 	@$(BIN)/python -m tests.consumers_js.run
@@ -58,7 +63,7 @@ bench: $(BENCH_VENV)/.bench
 	@$(BENCH_VENV)/bin/python -m benchmarks $(ARGS)
 
 clean:
-	rm -rf $(VENV) $(BENCH_VENV) dist docs/_build tests/consumers_js/node_modules .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(FRAMEWORKS_VENV) $(BENCH_VENV) dist docs/_build tests/consumers_js/node_modules .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find streamshim tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # $(call install,what,pip's arguments): done once, and again when pyproject.toml changes.
@@ -73,7 +78,7 @@ define install
 	@touch $@
 endef
 
-$(VENV)/.python $(BENCH_VENV)/.python:
+$(VENV)/.python $(FRAMEWORKS_VENV)/.python $(BENCH_VENV)/.python:
 	@found=; bare=; \
 	for python in $(CANDIDATES); do \
 		"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || continue; \
@@ -98,6 +103,9 @@ $(VENV)/.demo: pyproject.toml $(VENV)/.python
 
 $(VENV)/.test: pyproject.toml $(VENV)/.python
 	$(call install,streamshim$(comma) with what its tests need,--editable . --group test)
+
+$(FRAMEWORKS_VENV)/.frameworks: pyproject.toml $(FRAMEWORKS_VENV)/.python
+	$(call install,streamshim$(comma) with the frameworks and what their tests need,--editable . --group frameworks)
 
 $(VENV)/.lint: pyproject.toml $(VENV)/.python
 	$(call install,the linters and type checkers,--group lint)

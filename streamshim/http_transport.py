@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple, Self, TypedDict, Unpack
 
 from .decode import StreamDecoder
 from .decode.limits import MAX_FRAME_BYTES
+from .encode.options import ToolCallMode, check_word
 from .json_codec import loads
 from .relay import chat_relay, responses_relay
 from .relayed_response import AsyncRelayedBody, RelayedAnswer, RelayedBody, RelayLedger
@@ -44,6 +45,7 @@ def transport(
     *,
     wrap: Any = None,
     on_end: Callable[[RelayLedger], None] | None = None,
+    tool_calls: ToolCallMode = "stream",
     **options: Unpack[TransportOptions],
 ) -> Any:
     """A transport for clients of `module`, sync and async, that repairs streamed answers on their way to an SDK.
@@ -56,6 +58,8 @@ def transport(
         module: httpx or httpx2, whichever the client is of.
         wrap: the transport that does the work; by default the module's own, made when it is needed.
         on_end: is called once for each relayed answer that is over, with its ledger. It must not raise.
+        tool_calls: on Chat Completions: "stream", or "whole": each call is handed on at its end, and one that was cut
+            never, for clients that take it for a whole one.
         **options: `reasoning_tags`, `tool_markup`, `strict`, `trust_eof`, `max_frame_bytes` and `make_id` of
             `StreamDecoder`.
 
@@ -69,8 +73,9 @@ def transport(
         raise TypeError(f"transport() takes the module httpx or httpx2; {module!r} has no {missing[0]}")
     if wrap is not None and not (_can(wrap, "handle_request") or _can(wrap, "handle_async_request")):
         raise TypeError(f"wrap={wrap!r} is no transport: it has neither handle_request nor handle_async_request")
+    check_word("tool_calls", tool_calls, ToolCallMode)
     StreamDecoder(**options)
-    return _classes_for(module).transport(module, wrap, on_end, options)
+    return _classes_for(module).transport(module, wrap, on_end, tool_calls, options)
 
 
 class _Question(NamedTuple):
@@ -101,11 +106,17 @@ class _Transport:
     """The transport without the base classes of its module, which `_classes_for` adds."""
 
     def __init__(
-        self, module: Any, wrap: Any, on_end: Callable[[RelayLedger], None] | None, options: TransportOptions
+        self,
+        module: Any,
+        wrap: Any,
+        on_end: Callable[[RelayLedger], None] | None,
+        tool_calls: ToolCallMode,
+        options: TransportOptions,
     ) -> None:
         self._module = module
         self._wrap = wrap
         self._on_end = on_end
+        self._tool_calls = tool_calls
         self._options = options
         self._own: Any = None
         self._own_async: Any = None
@@ -114,23 +125,23 @@ class _Transport:
 
     def handle_request(self, request: Any) -> Any:
         """Hand a request on, and its answer back."""
-        self._check(request)
+        question = self._question(request)
         response = self._sync().handle_request(request)
-        answer = self._answer(request, response)
+        answer = self._answer(question, response)
         return response if answer is None else self._relayed(response, answer, _classes_for(self._module).body)
 
     async def handle_async_request(self, request: Any) -> Any:
         """Hand a request on, and its answer back."""
-        self._check(request)
+        question = self._question(request)
         response = await self._async().handle_async_request(request)
-        answer = self._answer(request, response)
+        answer = self._answer(question, response)
         return response if answer is None else self._relayed(response, answer, _classes_for(self._module).async_body)
 
-    def _check(self, request: Any) -> None:
-        """Refuse the client of another module.
+    def _question(self, request: Any) -> _Question | None:
+        """What a request asks for, if it is a stream of a known API.
 
         Raises:
-            TypeError: it is one.
+            TypeError: it comes from the client of another module.
         """
         if not isinstance(request, self._module.Request):
             name, other = self._module.__name__, type(request).__module__.partition(".")[0]
@@ -138,17 +149,17 @@ class _Transport:
                 f"this transport was made for {name}, and a client of {other} uses it: make it of the client's own "
                 f"module, streamshim.transport({other})"
             )
+        return _question_in(request, self._module.RequestNotRead)
 
-    def _answer(self, request: Any, response: Any) -> RelayedAnswer | None:
+    def _answer(self, question: _Question | None, response: Any) -> RelayedAnswer | None:
         """The answer that is to be relayed, or None: it passes untouched."""
-        question = _question_in(request, self._module.RequestNotRead)
         if question is None or not 200 <= response.status_code < 300:
             return None
         options = self._options
         decoder = StreamDecoder(collect=False, **options)
         most, make_id = options.get("max_frame_bytes", MAX_FRAME_BYTES), options.get("make_id")
         if question.api == "chat":
-            relay = chat_relay(decoder, most, make_id, asks_usage=question.asks_usage)
+            relay = chat_relay(decoder, most, make_id, asks_usage=question.asks_usage, tool_calls=self._tool_calls)
         else:
             relay = responses_relay(decoder, most, make_id)
         return RelayedAnswer(relay, decoder, cut_error=self._module.RemoteProtocolError, on_end=self._on_end)

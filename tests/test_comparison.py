@@ -14,13 +14,12 @@ import pytest
 
 from benchmarks.comparison.account import Account, Answer, Call, as_text
 from benchmarks.comparison.judging import judge, reason_of
+from benchmarks.comparison.limits import UNEXPLAINED
 from benchmarks.comparison.page import Result, render
 from benchmarks.comparison.reading import read_event
 from benchmarks.comparison.scenarios import APIS, Scenario, load_scenarios
 from benchmarks.comparison.worker import CLIENTS, account_of
-
-PAGE = Path(__file__).parent.parent / "docs" / "comparison.md"
-TITLES = {"chat": "Chat Completions", "responses": "Responses"}
+from tests.comparison_page import PAGE, TITLES, broken_over_the_transport, tables
 
 CALL = {"call_id": "c1", "name": "f", "kind": "function", "arguments": {"a": 1}, "status": "complete"}
 CUT_CALL = {"call_id": "c1", "name": "f", "kind": "function", "arguments_text": '{"a": 1}', "status": "truncated"}
@@ -309,16 +308,28 @@ def test_the_page_counts_and_lists_what_it_is_given() -> None:
     assert "| one | 1.0 |" in page
 
 
-def tables() -> dict[str, list[list[str]]]:
-    """The rows of the page's tables, header first, by the section in which they stand."""
-    found: dict[str, list[list[str]]] = {}
-    section = ""
-    for line in PAGE.read_text(encoding="utf-8").splitlines():
-        if line.startswith("## "):
-            section = line.removeprefix("## ")
-        elif line.startswith("| ") and "| --- |" not in line:
-            found.setdefault(section, []).append([cell.strip() for cell in line[2:-1].split("| ")])
-    return found
+def test_the_page_sets_the_transport_beside_the_bare_clients() -> None:
+    results = [
+        Result("chat", "openai-agents", "media", "audio", "raised AgentsException"),
+        Result("chat", "openai-agents", "media", "images", "text lost"),
+        Result("chat", "openai-agents", "media", "audio", "raised AgentsException", relayed=True),
+        Result("chat", "openai-agents", "media", "images", None, relayed=True),
+        Result("chat", "openai-agents", "media", "who-knows", "hung", relayed=True),
+    ]
+    page = render(results, {}, 10)
+    assert "| openai-agents | 0 / 2 | 1 / 3 |\n" in page
+    assert "| openai-agents | Chat Completions | `audio` | there is no audio |\n" in page
+    assert f"| `who-knows` | {UNEXPLAINED} |\n" in page
+
+
+def test_the_written_page_explains_all_that_is_left() -> None:
+    assert UNEXPLAINED not in PAGE.read_text(encoding="utf-8")
+    rows = tables()["Over streamshim's transport"][1:]
+    for client, *scores in rows:
+        for api, cell in zip(APIS, scores[1::2], strict=True):
+            if cell != "–":
+                right, total = score(cell)
+                assert total - right == len(broken_over_the_transport(api, client))
 
 
 def seen_tables() -> dict[str, list[list[str]]]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
+from .limits import limit_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -58,6 +60,17 @@ Not judged, or taken as right:
   was stopped by a limit; the text before it need only be a beginning of the right one;
 - usage, citations, media, metadata, further choices and tools that the vendor runs.
 """
+_TRANSPORT = """\
+## Over streamshim's transport
+
+The same clients and scenarios, but each client with an HTTP client whose transport is `streamshim.transport(httpx2)`
+(`benchmarks/comparison/connecting.py`); see [Plugging in](plugging-in.md). Scenarios read right, of all.
+"""
+_LEFT = """\
+## Over streamshim's transport: what was seen
+
+Every scenario that a client reads wrong even then, and why: what the client cannot express.
+"""
 _FAMILIES = "Scenarios read right, of all in the family."
 _SEEN = "Scenarios that at least one client reads wrong. An empty cell is a right answer."
 
@@ -92,10 +105,14 @@ def render(results: Sequence[Result], versions: Mapping[str, str], seconds: int)
         seconds: that a client has for one scenario.
     """
     apis = [api for api in _TITLES if any(result.api == api for result in results)]
+    relayed = [result for result in results if result.relayed]
+    results = [result for result in results if not result.relayed]
     sections = [
         _METHOD.format(seconds=seconds),
         "## Versions\n\n" + table(["package", "version"], [list(row) for row in versions.items()]),
         "## Totals\n\nScenarios read right, of all.\n\n" + _totals(results, apis),
+        f"{_TRANSPORT}\n{_before_and_after(results, relayed, apis)}",
+        f"{_LEFT}\n{_left(relayed)}",
     ]
     for api in apis:
         own = [result for result in results if result.api == api]
@@ -118,6 +135,33 @@ def _totals(results: Sequence[Result], apis: Sequence[Api]) -> str:
         for client in _ordered(result.client for result in results)
     ]
     return table(["client", *(_TITLES[api] for api in apis)], rows)
+
+
+def _before_and_after(before: Sequence[Result], after: Sequence[Result], apis: Sequence[Api]) -> str:
+    heads = [head for api in apis for head in (_TITLES[api], "over the transport")]
+    rows = [
+        [
+            client,
+            *(
+                _score([result for result in results if (result.client, result.api) == (client, api)])
+                for api in apis
+                for results in (before, after)
+            ),
+        ]
+        for client in _ordered(result.client for result in after)
+    ]
+    return table(["client", *heads], rows)
+
+
+def _left(results: Sequence[Result]) -> str:
+    wrong = [
+        (result.client, _TITLES[result.api], limit_of(result), result.scenario) for result in results if result.seen
+    ]
+    rows = [
+        [client, title, ", ".join(f"`{name}`" for *key, name in wrong if key == [client, title, why]), why]
+        for client, title, why in _ordered((client, title, why) for client, title, why, _ in wrong)
+    ]
+    return table(["client", "API", "scenarios", "why"], rows)
 
 
 def _families(results: Sequence[Result]) -> str:

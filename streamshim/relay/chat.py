@@ -202,6 +202,8 @@ class ChatStandard(Standard):
 
     def write(self, frames: Sequence[Written], replaced: Sequence[Block]) -> list[bytes]:
         """Chunks of our own, with the members that the standard does not know."""
+        if not self.writer.has_usage_alone:
+            frames = _with_usage_beside_choices(frames)
         carry_over(frames, replaced)
         for each in frames:
             for choice, key, entries in _lists_in(each.payload):
@@ -250,6 +252,17 @@ def _is_call(entry: Any) -> bool:
         and bool(id) == bool(function.get("name"))  # some readers add names up, others take the last
         and entry.get("type") in ("function", None)
     )
+
+
+def _with_usage_beside_choices(frames: Sequence[Written]) -> list[Written]:
+    """The token counts go into the chunk before, for readers that take a choice from every chunk."""
+    kept: list[Written] = []
+    for each in frames:
+        if each.payload == "[DONE]" or not each.payload.get("usage"):
+            kept.append(each)
+        elif kept:
+            kept[-1].payload["usage"] = each.payload["usage"]
+    return kept
 
 
 def _lists_in(payload: Any) -> list[tuple[int, str, list[Any]]]:

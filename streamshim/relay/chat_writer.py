@@ -6,17 +6,15 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from ..encode.chat import ChatEncoder
-from ..encode.encoder import frame
-from ..encode.options import ChatReasoning
-from .standard import payload_of
+from ..encode.options import ChatReasoning, ToolCallMode
 
 
 class ChatWriter(ChatEncoder):
     """Our own chunks, in the manner of the vendor's."""
 
-    def __init__(self, *, asks_usage: bool, make_id: Callable[[str], str] | None) -> None:
+    def __init__(self, *, asks_usage: bool, tool_calls: ToolCallMode, make_id: Callable[[str], str] | None) -> None:
         """`asks_usage`: the request asks for a chunk with the token counts."""
-        super().__init__(truncated="silent", make_id=make_id)
+        super().__init__(truncated="silent", tool_calls=tool_calls, make_id=make_id)
         self._asks_usage = asks_usage
         self._shows_usage = False
         self._shows_usage_alone = False
@@ -48,13 +46,11 @@ class ChatWriter(ChatEncoder):
         """The member of a delta that carries thought."""
         self._reasoning = cast("ChatReasoning", member)
 
+    @property
+    def has_usage_alone(self) -> bool:
+        """Whether the reader expects a chunk without choices: who neither asked for one nor sees any does not."""
+        return self._asks_usage or self._shows_usage_alone
+
     def _write_usage(self) -> None:
-        """Nobody who did not ask for a chunk without choices expects one: then the last chunk has the counts."""
-        if self._asks_usage or self._shows_usage_alone:
+        if self._asks_usage or self._shows_usage:
             super()._write_usage()
-        elif self._shows_usage and self._frames:
-            last = len(self._frames) - 1
-            super()._write_usage()
-            if len(self._frames) > last + 1:
-                usage = payload_of(self._frames.pop())["usage"]
-                self._frames[last] = frame({**payload_of(self._frames[last]), "usage": usage})

@@ -55,11 +55,6 @@ class Matcher:
         """Whether nothing is held back but for the end."""
         return not self._waiting and not self._frames
 
-    @property
-    def has_frames(self) -> bool:
-        """Whether frames of our own are held back."""
-        return bool(self._frames)
-
     # -- in -----------------------------------------------------------------------------------------------------------
 
     def add_frames(self, frames: Iterable[bytes], origin: Block | None) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..decode import StreamDecoder
+from ..encode.options import ToolCallMode
 from ..events import Event
 from .blocks import Block, BlockCutter
 from .chat import ChatStandard
@@ -88,10 +89,10 @@ class Relay:
         decoder, matcher = self._decoder, self._matcher
         if decoder.end is None and self._is_the_end(events, block):
             events = events + decoder.close()
-        self._tell(events, block)
+        speaks = self._tell(events, block)
         if block is not None:
             self._place(block)
-        elif matcher.has_frames:  # what speaks before its blank line is no plain event of an event stream
+        elif speaks:  # what speaks before its blank line is no plain event of an event stream
             self._cutter.forget()
             self._place(Block(b""))
             matcher.rewritten += 1
@@ -117,14 +118,16 @@ class Relay:
             return not self._is_failing
         return self._standard.ends_at_done and self._decoder.is_done
 
-    def _tell(self, events: list[Event], block: Block | None) -> None:
-        """Let the encoder say it, but no ends where the stream was cut."""
+    def _tell(self, events: list[Event], block: Block | None) -> bool:
+        """Let the encoder say it, but no ends where the stream was cut. False: there was nothing to say."""
         end = self._decoder.end
         if end is not None and end.status in self._standard.unsaid:
             self.is_cut = True
-            events = [event for event in events if event.type not in _ENDS]
-        for event in events:
-            self._matcher.add_frames(self._standard.tell(event), block)
+            told = [event for event in events if event.type not in _ENDS]
+            events = [] if [event.type for event in told] == ["stream_start"] else told
+        frames = [frame for event in events for frame in self._standard.tell(event)]
+        self._matcher.add_frames(frames, block)
+        return bool(frames)
 
     def _place(self, block: Block) -> None:
         """Read a block, and put it in its row."""
@@ -167,12 +170,26 @@ class Relay:
 
 
 def chat_relay(
-    decoder: StreamDecoder, max_block_bytes: int, make_id: Callable[[str], str] | None, *, asks_usage: bool
+    decoder: StreamDecoder,
+    max_block_bytes: int,
+    make_id: Callable[[str], str] | None,
+    *,
+    asks_usage: bool,
+    tool_calls: ToolCallMode = "stream",
 ) -> Relay:
-    """A relay of Chat Completions. `asks_usage`: the request asks for a chunk with the token counts."""
-    return Relay(decoder, ChatStandard(ChatWriter(asks_usage=asks_usage, make_id=make_id)), max_block_bytes)
+    """A relay of Chat Completions.
+
+    Args:
+        decoder: reads the stream.
+        max_block_bytes: a longer block is never handed on as it came.
+        make_id: makes an id of a prefix, where the vendor gives none.
+        asks_usage: whether the request asks for a chunk with the token counts.
+        tool_calls: "stream", or "whole": each call is handed on at its end, and one that was cut never.
+    """
+    writer = ChatWriter(asks_usage=asks_usage, tool_calls=tool_calls, make_id=make_id)
+    return Relay(decoder, ChatStandard(writer), max_block_bytes)
 
 
 def responses_relay(decoder: StreamDecoder, max_block_bytes: int, make_id: Callable[[str], str] | None) -> Relay:
-    """A relay of Responses."""
+    """A relay of Responses; the arguments are those of `chat_relay`."""
     return Relay(decoder, ResponsesStandard(ResponsesWriter(make_id=make_id)), max_block_bytes)

@@ -66,7 +66,8 @@ def _read_frame(frame: bytes, findings: Findings, *, relayed: bool) -> Any:
     if all(line.startswith(":") for line in lines):
         return None
     name = lines.pop(0).removeprefix("event:").strip() if lines[0].startswith("event:") else None
-    if not lines or not all(line.startswith("data:") for line in lines) or not (relayed or len(lines) == 1):
+    is_event = all(map(_is_data, lines)) if relayed else len(lines) == 1 and lines[0].startswith("data: ")
+    if not lines or not is_event:
         findings.note("not one data line, or a field that readers choke on")
         return None
     data = "\n".join(line.removeprefix("data:").removeprefix(" ") for line in lines)

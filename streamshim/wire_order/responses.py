@@ -106,6 +106,7 @@ class ResponsesOrder:
         elif action == "added":
             expect(index == len(self._items), f"output_index {index} is not the next, {len(self._items)}")
             expect(bool(raw.get("id")), "an item without an id")
+            expect(not self._relayed or _is_bare_call(raw), "a call is announced with input, or without a name")
             expect(all(item.id != raw.get("id") for item in self._items), f"two items have the id {raw.get('id')!r}")
             self._items.append(_Item(raw))
         elif (item := self._item_of({"item_id": raw.get("id"), "output_index": index})) is not None:
@@ -193,13 +194,23 @@ class ResponsesOrder:
         else:
             self._findings.expect(payload.get(member) == "".join(item.input), "the whole input is not the deltas")
 
+    def _has_what_readers_ask_for(self, kind: str, response: dict[str, Any]) -> None:
+        expect, usage = self._findings.expect, response.get("usage")
+        expect(response.get("object") == "response" and "model" in response and "created_at" in response, "no response")
+        if kind in _TERMINAL and usage is not None:
+            details = (usage.get("input_tokens_details"), usage.get("output_tokens_details"))
+            expect(all(isinstance(detail, dict) for detail in details), "token counts without details")
+
     # -- the response -------------------------------------------------------------------------------------------------
 
     def _response(self, kind: str, response: dict[str, Any]) -> None:
         expect = self._findings.expect
         self._id = self._id or response.get("id")
         expect(bool(self._id) and response.get("id") == self._id, "the response id changes, or there is none")
+        if self._relayed:
+            self._has_what_readers_ask_for(kind, response)
         is_beginning = not self._items if self._relayed else self._count <= 2
+        is_beginning = is_beginning and (kind != "response.created" or self._count == 1)
         expect(is_beginning or kind in _TERMINAL, f"a second {kind}")
         if kind not in _TERMINAL:
             expect(not response.get("output"), f"{kind} has output")
@@ -217,6 +228,12 @@ class ResponsesOrder:
             else:
                 # a source, and the rest of an image, may come late: they stand in the last snapshot only
                 expect(_bare(raw) == _bare(item.done), f"item {item.id} is not what it was when it was done")
+
+
+def _is_bare_call(item: dict[str, Any]) -> bool:
+    """Whether a call is announced by its names, without input. One that never got a name has an empty one."""
+    member = {"function_call": "arguments", "custom_tool_call": "input"}.get(str(item.get("type")))
+    return member is None or (item.get(member) == "" and isinstance(item.get("name"), str) and "call_id" in item)
 
 
 def _words_of(part: Any) -> Any:

@@ -116,7 +116,7 @@ class _Transport:
         self._module = module
         self._wrap = wrap
         self._on_end = on_end
-        self._tool_calls = tool_calls
+        self._tool_calls: ToolCallMode = tool_calls
         self._options = options
         self._own: Any = None
         self._own_async: Any = None

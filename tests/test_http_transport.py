@@ -6,7 +6,7 @@ import asyncio
 import gzip
 import json
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -334,7 +334,7 @@ def test_body_is_read_to_its_end_but_not_without_end(get: Fetch) -> None:
 
 
 @contextmanager
-def open_stream(server: LoopbackServer, **options: Any) -> Iterator[Any]:
+def open_stream(server: LoopbackServer, **options: Any) -> Generator[Any]:
     with (
         httpx2.Client(transport=streamshim.transport(httpx2, **options), timeout=20) as client,
         client.stream("POST", server.url + "/chat/completions", json=ASKED) as response,
@@ -354,12 +354,12 @@ def test_each_piece_is_handed_on_before_the_next_one_comes() -> None:
 
 def test_role_is_handed_on_before_the_first_word_comes() -> None:
     """A model may think for a long time in between."""
-    with serve([frame(chat({"role": "assistant", "content": ""})), PAUSE, *CHAT[1:]]) as server:
-        with open_stream(server) as response:
-            pieces = response.iter_bytes()
-            assert payloads_in(next(pieces))[0]["choices"][0]["delta"]["role"] == "assistant"
-            server.go_on()
-            assert b"".join(pieces).endswith(DONE)
+    script = [frame(chat({"role": "assistant", "content": ""})), PAUSE, *CHAT[1:]]
+    with serve(script) as server, open_stream(server) as response:
+        pieces = response.iter_bytes()
+        assert payloads_in(next(pieces))[0]["choices"][0]["delta"]["role"] == "assistant"
+        server.go_on()
+        assert b"".join(pieces).endswith(DONE)
 
 
 def test_comments_keep_the_connection_alive() -> None:
@@ -453,9 +453,9 @@ def test_body_below_is_closed_once(pieces: list[bytes], leave_early: bool) -> No
 
 
 def test_client_of_another_module_is_told_so() -> None:
-    with httpx2.Client(transport=streamshim.transport(httpx)) as client:
-        with pytest.raises(TypeError, match=r"made for httpx, and a client of httpx2.*streamshim\.transport\(httpx2\)"):
-            client.get("http://127.0.0.1:9/")
+    told = pytest.raises(TypeError, match=r"made for httpx, and a client of httpx2.*streamshim\.transport\(httpx2\)")
+    with httpx2.Client(transport=streamshim.transport(httpx)) as client, told:
+        client.get("http://127.0.0.1:9/")
 
 
 def test_module_that_is_no_http_client_is_refused() -> None:

@@ -19,7 +19,7 @@ from tests.relaying import Relayed, heard, naive_chat, payloads_in, relay, under
 from tests.strategies import CORPUS, bodies, chunks, damaged, framed, response_events
 from tests.test_scenarios import SCENARIOS, load
 
-APIS = ("chat", "responses")
+APIS: tuple[str, ...] = ("chat", "responses")
 BY_API = pytest.mark.parametrize("api", APIS)
 BODIES = {
     "chat": st.one_of(framed(chunks), damaged(), bodies),

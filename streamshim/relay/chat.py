@@ -20,7 +20,8 @@ _TEXTS = frozenset(("content", "refusal", "reasoning_content", "reasoning"))
 _WAITING = ("finish", "usage", "done")
 _AROUND = ("role", *_WAITING, "error")
 _COUNTED = ("annotations", "images")
-_COUNTED_IN_BYTES = (b'"annotations"', b'"images"')
+_LISTS = ("tool_calls", *_COUNTED)
+_LISTS_IN_BYTES = (b'"tool_calls"', b'"annotations"', b'"images"')
 
 
 class ChatStandard(Standard):
@@ -37,8 +38,10 @@ class ChatStandard(Standard):
         self._unnumbered: set[tuple[object, ...]] = set()
         self._listed: dict[tuple[int, str], int] = {}
         """How many sources and images the reader has, by choice and member: each has a number."""
-        self._calls: set[tuple[int, int]] = set()
-        """Calls that were begun, by choice and index."""
+        self._begun: set[tuple[int, int]] = set()
+        """Calls that a block begins which waits, by choice and index."""
+        self._told: set[tuple[int, int]] = set()
+        """Calls that the reader knows of."""
 
     # -- what is said -------------------------------------------------------------------------------------------------
 
@@ -147,9 +150,10 @@ class ChatStandard(Standard):
     def _is_call(self, choice: int, entry: Any) -> bool:
         if not _is_call(entry):
             return False
+        call = (choice, entry["index"])
         if entry.get("id"):
-            self._calls.add((choice, entry["index"]))
-        return bool(entry["function"].get("arguments")) or (choice, entry["index"]) in self._calls
+            self._begun.add(call)
+        return bool(entry["function"].get("arguments")) or call in self._begun or call in self._told
 
     def _can_be_added(self, place: tuple[object, ...], value: Any) -> bool:
         """Whether readers that add up deltas can add this one: entries of lists need an index from the second on."""
@@ -195,21 +199,30 @@ class ChatStandard(Standard):
 
     def hand_on(self, block: Block) -> bytes:
         """As it came."""
-        if any(member in block.raw for member in _COUNTED_IN_BYTES):
+        if any(member in block.raw for member in _LISTS_IN_BYTES):
             for choice, key, entries in _lists_in(block.payload):
-                self._listed[choice, key] = self._listed.get((choice, key), 0) + len(entries)
+                self._note(choice, key, entries)
         return block.raw
+
+    def _note(self, choice: int, key: str, entries: list[dict[str, Any]]) -> None:
+        """Keep count of what the reader has."""
+        if key in _COUNTED:
+            self._listed[choice, key] = self._listed.get((choice, key), 0) + len(entries)
+        else:
+            self._told.update((choice, entry["index"]) for entry in entries)
 
     def write(self, frames: Sequence[Written], replaced: Sequence[Block]) -> list[bytes]:
         """Chunks of our own, with the members that the standard does not know."""
         if not self.writer.has_usage_alone:
             frames = _with_usage_beside_choices(frames)
         carry_over(frames, replaced)
+        self._begun.clear()
         for each in frames:
             for choice, key, entries in _lists_in(each.payload):
-                for number, entry in enumerate(entries, self._listed.get((choice, key), 0)):
-                    entry["index"] = number
-                    self._listed[choice, key] = number + 1
+                if key in _COUNTED:
+                    for number, entry in enumerate(entries, self._listed.get((choice, key), 0)):
+                        entry["index"] = number
+                self._note(choice, key, entries)
         return [DONE if each.payload == "[DONE]" else frame(each.payload) for each in frames]
 
 
@@ -266,10 +279,10 @@ def _with_usage_beside_choices(frames: Sequence[Written]) -> list[Written]:
 
 
 def _lists_in(payload: Any) -> list[tuple[int, str, list[Any]]]:
-    """The counted lists in a chunk, with the choice and the member that they stand in."""
+    """The lists in a chunk that are kept count of, with the choice and the member that they stand in."""
     is_chunk = isinstance(payload, dict) and not payload.get("error")
     choices = payload.get("choices") or () if is_chunk else ()
-    return [(c["index"], key, c["delta"][key]) for c in choices for key in _COUNTED if c["delta"].get(key)]
+    return [(c["index"], key, c["delta"][key]) for c in choices for key in _LISTS if c["delta"].get(key)]
 
 
 def _is_logprobs(logprobs: Any) -> bool:

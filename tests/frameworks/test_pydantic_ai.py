@@ -14,26 +14,23 @@ from tests.small_streams import CHAT_CALL, DONE, chat, frame
 from tests.transported import assert_is_mended
 
 pydantic_ai = pytest.importorskip("pydantic_ai", reason="pydantic-ai is not installed: make frameworks")
-pytest.importorskip("pydantic_ai.models.openai", reason="pydantic-ai has no openai here: make frameworks")
+openai_models = pytest.importorskip("pydantic_ai.models.openai", reason="it has no openai here: make frameworks")
+openai_provider = pytest.importorskip("pydantic_ai.providers.openai")
+direct = pytest.importorskip("pydantic_ai.direct")
 
 SLOPPY = [frame({"choices": [{"delta": {"content": word}}]}) for word in ("<think>hm</think>Hel", "lo")]
 
 
 def model(url: str, http: httpx2.AsyncClient, name: str = "OpenAIChatModel") -> Any:
-    from pydantic_ai.models import openai
-    from pydantic_ai.providers.openai import OpenAIProvider
-
-    return getattr(openai, name)("m-1", provider=OpenAIProvider(base_url=url, api_key="none", http_client=http))
+    provider = openai_provider.OpenAIProvider(base_url=url, api_key="none", http_client=http)
+    return getattr(openai_models, name)("m-1", provider=provider)
 
 
 def answer(pieces: list[bytes], name: str = "OpenAIChatModel") -> Any:
-    from pydantic_ai import ModelRequest
-    from pydantic_ai.direct import model_request_stream
-
     async def run(url: str) -> Any:
         async with httpx2.AsyncClient(transport=streamshim.transport(httpx2)) as http:
-            prompt = [ModelRequest.user_text_prompt("Hello")]
-            async with model_request_stream(model(url, http, name), prompt) as stream:
+            prompt = [pydantic_ai.ModelRequest.user_text_prompt("Hello")]
+            async with direct.model_request_stream(model(url, http, name), prompt) as stream:
                 async for _ in stream:
                     pass
                 return stream.get()
@@ -70,11 +67,9 @@ def test_vendor_error_raises_with_its_message() -> None:
 
 
 def test_agent_runs_a_call_and_answers() -> None:
-    from pydantic_ai import Agent
-
     async def run(server: Any) -> Any:
         async with httpx2.AsyncClient(transport=streamshim.transport(httpx2)) as http:
-            agent = Agent(model(server.url, http))
+            agent = pydantic_ai.Agent(model(server.url, http))
 
             @agent.tool_plain
             def look(at: int) -> str:

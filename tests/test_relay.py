@@ -133,7 +133,7 @@ def test_what_the_vendor_adds_stays() -> None:
 
 
 def test_what_the_vendor_adds_is_carried_over_where_a_chunk_is_written_anew() -> None:
-    odd = {**chat({"content": 5, "x_delta": "d"}), "x_head": "h"}
+    odd: dict[str, Any] = {**chat({"content": 5, "x_delta": "d"}), "x_head": "h"}
     odd["choices"][0]["x_choice"] = "c"
     payloads = relay(framed(ROLE, odd, STOP, "[DONE]")).payloads
     (written,) = [payload for payload in payloads if payload != "[DONE]" and "x_head" in payload]
@@ -372,7 +372,7 @@ def test_terminal_event_without_output_gets_it_and_keeps_its_settings() -> None:
 
 def test_item_of_a_kind_that_nobody_knows_arrives_and_counts() -> None:
     item = {"id": "cmp_1", "type": "compaction", "encrypted_content": "x"}
-    shifted = [
+    shifted: list[dict[str, Any]] = [
         {**payload, "output_index": 1} if "output_index" in payload else payload
         for payload in response_payloads("Hello")
     ]

@@ -158,7 +158,9 @@ def _paired(body: bytes, facts: Any) -> Capture:
         raise ValueError(f"it is of version {facts['version']!r}, and this reader knows version {VERSION}")
     if facts.get("bytes") != len(body):
         raise ValueError(f"it was written for {facts.get('bytes')} bytes, and there are {len(body)}")
-    duration, ended, pieces = facts.get("duration"), facts.get("ended"), facts.get("pieces")
+    duration: Any = facts.get("duration")
+    pieces: Any = facts.get("pieces")
+    ended = facts.get("ended")
     if not _is_time(duration) or ended not in ("eof", "interrupted") or not _are_pieces(pieces, len(body)):
         raise ValueError("its pieces are no list of [offset, seconds] in order, or its duration or ending is missing")
     ends = [*(offset for offset, _ in pieces[1:]), len(body)] if pieces else []

@@ -114,10 +114,7 @@ class StandIns:
     def of(self, value: str) -> str:
         """What stands for the id; itself where nothing in it looks random."""
         places = [
-            place
-            for run in _RUN.finditer(value)
-            if _RANDOM.search(run[0])
-            for place in range(run.start(), run.end())
+            place for run in _RUN.finditer(value) if _RANDOM.search(run[0]) for place in range(run.start(), run.end())
         ]
         if len(places) < _LEAST_RANDOM:
             return value

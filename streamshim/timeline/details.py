@@ -54,7 +54,7 @@ def describe(event: Event) -> str:
     return shortened(delta if isinstance(delta, str) else _described(event))
 
 
-def _described(event: Event) -> str:  # noqa: PLR0911 -- a table of sentences
+def _described(event: Event) -> str:
     match event:
         case StreamStart():
             return _facts("start", event.api, event.model, event.response_id)

@@ -166,12 +166,12 @@ def _bar(column: _Column, largest: int, track: int) -> Markup:
 
 def _sign(column: _Column, lane: Lane, track: int) -> Markup:
     """What has no size: a diamond for a repair, a dot for everything else."""
-    class_ = "mark sign" + (" bad" if column.is_bad else "")
-    centre = _LABEL + track / 2
+    about = {"class_": "mark sign" + (" bad" if column.is_bad else ""), "data_detail": column.detail}
+    across, centre = percent(column.share), f"{_LABEL + track / 2:g}"
     if lane.kind == "repairs":
-        diamond = element("path", d="M0-6 6 0 0 6-6 0z", class_=class_, data_detail=column.detail)
-        return element("svg", diamond, x=percent(column.share), y=f"{centre:g}", overflow="visible")
-    return element("circle", class_=class_, cx=percent(column.share), cy=f"{centre:g}", r="5", data_detail=column.detail)
+        diamond = element("path", d="M0-6 6 0 0 6-6 0z", **about)
+        return element("svg", diamond, x=across, y=centre, overflow="visible")
+    return element("circle", cx=across, cy=centre, r="5", **about)
 
 
 def _columns(marks: list[Mark], timeline: Timeline) -> Iterator[_Column]:

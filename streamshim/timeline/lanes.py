@@ -10,21 +10,16 @@ from ..events import (
     Citation,
     ErrorReport,
     Event,
-    Finish,
     MediaDelta,
     MediaEnd,
     MediaStart,
-    ReasoningDelta,
     ReasoningEnd,
-    RefusalDelta,
     Repair,
     StreamEnd,
-    TextDelta,
     ToolCallDelta,
     ToolCallEnd,
     ToolCallStart,
     ToolProgress,
-    UsageReport,
 )
 from .details import describe, size_of
 from .moments import Timeline
@@ -101,7 +96,7 @@ class Lane:
 def lanes_of(timeline: Timeline) -> list[Lane]:
     """The lanes of a response that have anything in them, in the order in which they are drawn."""
     sorter = _Sorter()
-    for read in timeline.reads:
+    for read in timeline.reads if timeline.unit == "seconds" else ():
         sorter.lane("wire", "", "bytes").marks.append(Mark(read.at, read.size, f"a read of {read.size:,} bytes"))
     for moment in timeline.moments:
         sorter.add(moment.at, moment.event)
@@ -186,7 +181,7 @@ def _note(lane: Lane) -> str:
     notes: dict[str, Callable[[], str]] = {
         "wire": lambda: f"{size:,} in {_counted(count, 'read')}",
         "repairs": lambda: f"×{count:,}",
-        "usage": lambda: lane.marks[-1].detail.removeprefix("usage: ") if lane.marks else "",
+        "usage": lambda: "",
         "end": lambda: "",
         "media": lambda: _counted(size, "character"),
     }
@@ -199,5 +194,3 @@ def _note(lane: Lane) -> str:
 
 def _counted(count: int, what: str) -> str:
     return f"{count:,} {what}" + ("" if count == 1 else "s")
-
-

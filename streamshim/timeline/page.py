@@ -45,8 +45,8 @@ def figure(timeline: Timeline) -> Markup:
     return element(
         "figure",
         element("div", *filters, class_="filters", hidden=True),
-        element("div", draw(timeline), class_="frame"),
         element("output", hint, class_="detail", hidden=True),
+        element("div", draw(timeline), class_="frame"),
         class_="timeline",
     )
 
@@ -54,7 +54,8 @@ def figure(timeline: Timeline) -> Markup:
 def page(title: str, timelines: Iterable[Timeline], capture: Capture | None = None) -> str:
     """A whole page: each response with its summary, its picture and its events."""
     sections = [
-        element("article", summary(timeline, capture), figure(timeline), event_table(timeline)) for timeline in timelines
+        element("article", summary(timeline, capture), figure(timeline), event_table(timeline))
+        for timeline in timelines
     ]
     if len(sections) > 1:
         numbers = (element("h2", f"response {number} of {len(sections)}") for number in range(1, len(sections) + 1))
@@ -83,4 +84,4 @@ def _hash(content: str) -> str:
 
 
 def _resource(name: str) -> Markup:
-    return Markup(resources.files(__package__).joinpath(name).read_text(encoding="utf-8"))
+    return Markup(resources.files("streamshim.timeline").joinpath(name).read_text(encoding="utf-8"))

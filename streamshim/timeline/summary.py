@@ -17,9 +17,8 @@ MOST_ROWS = 2000
 
 def summary(timeline: Timeline, capture: Capture | None = None) -> Markup:
     """Status, figures, errors and repairs; `capture` tells what is known of the recording."""
-    return element(
-        "section", _verdict(timeline), _figures(timeline, capture), _errors(timeline), _repairs(timeline), class_="summary"
-    )
+    parts = (_verdict(timeline), _figures(timeline, capture), _errors(timeline), _repairs(timeline))
+    return element("section", *parts, class_="summary")
 
 
 def event_table(timeline: Timeline) -> Markup:
@@ -29,13 +28,10 @@ def event_table(timeline: Timeline) -> Markup:
         for moment in timeline.moments[:MOST_ROWS]
     ]
     left_out = len(timeline.moments) - len(rows)
-    return element(
-        "details",
-        element("summary", f"all {len(timeline.moments):,} events" if not left_out else f"the first {MOST_ROWS:,} events"),
-        _table(("when", "event", "what it says"), rows),
-        element("p", f"{left_out:,} more: streamshim events shows them all.", class_="aside") if left_out else "",
-        class_="events",
-    )
+    title = f"the first {MOST_ROWS:,} events" if left_out else f"all {len(rows):,} events"
+    rest = element("p", f"{left_out:,} more: streamshim events shows them all.", class_="aside") if left_out else ""
+    table = _table(("when", "event", "what it says"), rows)
+    return element("details", element("summary", title), table, rest, class_="events")
 
 
 def _verdict(timeline: Timeline) -> Markup:

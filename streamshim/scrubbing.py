@@ -74,14 +74,17 @@ def scrub(data: bytes) -> bytes:
     """
     scrubbed = bytearray(data)
     stand_ins = StandIns()
+    personal: list[Text] = []
     tracks: defaultdict[object, list[Text]] = defaultdict(list)
     for text in _strings(data):
         if text.is_personal:
-            text.write(scrubbed, mask(text.value))
+            personal.append(text)
         elif _ID_MEMBER.fullmatch(text.member):
             text.write(scrubbed, stand_ins.of(text.value))
         else:
             tracks[text.track].append(text)
+    for text in personal:
+        text.write(scrubbed, stand_ins.known(text.value) or mask(text.value))
     for texts in tracks.values():
         _mask_secrets(texts, scrubbed)
     return bytes(scrubbed)
@@ -110,6 +113,10 @@ class StandIns:
     def __init__(self) -> None:
         """No id was seen."""
         self._known: dict[str, str] = {}
+
+    def known(self, value: str) -> str | None:
+        """What stands for it where it came as an id as well."""
+        return self._known.get(value)
 
     def of(self, value: str) -> str:
         """What stands for the id; itself where nothing in it looks random."""
@@ -147,20 +154,21 @@ class Text:
     track: object
 
     @property
-    def _characters(self) -> list[bytes]:
-        return _CHARACTER.findall(self.raw)
+    def _is_plain(self) -> bool:
+        """Whether each byte is a character that stands for itself."""
+        return self.raw.isascii() and b"\\" not in self.raw
 
     @property
     def value(self) -> str:
         """The string itself. Each character stands for one of `_CHARACTER` in the raw bytes."""
-        if self.raw.isascii() and b"\\" not in self.raw:
-            return self.raw.decode()
-        return "".join(map(_read, self._characters))
+        return self.raw.decode() if self._is_plain else "".join(map(_read, _CHARACTER.findall(self.raw)))
 
     def write(self, data: bytearray, value: str) -> None:
         """Put another value in its place, in the notation that each character had."""
-        if value != self.value:
-            written = b"".join(map(_written, self._characters, value))
+        if self._is_plain and value.isascii():
+            data[self.start : self.start + len(self.raw)] = value.encode()
+        elif value != self.value:
+            written = b"".join(map(_written, _CHARACTER.findall(self.raw), value))
             data[self.start : self.start + len(self.raw)] = written
 
 

@@ -1,4 +1,4 @@
-"""The command line: `streamshim events`, `show`, `response`, `convert`, `capture`, `timeline`, `demo`; a module each."""
+"""The command line: `events`, `show`, `response`, `convert`, `capture`, `timeline` and `demo`; a module for each."""
 
 from __future__ import annotations
 

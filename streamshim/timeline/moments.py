@@ -6,7 +6,6 @@ import re
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
-from statistics import median
 from typing import TYPE_CHECKING, Literal, Unpack
 
 from ..capture import Capture, TimedPiece
@@ -84,7 +83,7 @@ class Timeline:
             return []
         came = [self.start, *([read.at for read in self.reads] or [moment.at for moment in self.moments]), self.end]
         pauses = [(one, next) for one, next in pairwise(came) if next > one]
-        usual = median(next - one for one, next in pauses) if len(pauses) > 2 else 0.0
+        usual = sorted(next - one for one, next in pauses)[len(pauses) // 2] if len(pauses) > 2 else 0.0
         least = max(self.extent * _SILENCE_SHARE, usual * _SILENCE_RATIO)
         return [(one, next) for one, next in pauses if next - one >= least]
 

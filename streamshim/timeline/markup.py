@@ -46,4 +46,5 @@ def _attribute(item: tuple[str, object]) -> str:
     if value is None or value is False:
         return ""
     name = name.rstrip("_").replace("_", "-")
-    return f" {name}" if value is True else f' {name}="{text(value)}"'
+    # a bare line feed in an attribute is a blank to XML
+    return f" {name}" if value is True else f' {name}="{text(value).replace(chr(10), "&#10;")}"'

@@ -20,7 +20,7 @@ Unit = Literal["seconds", "bytes"]
 _EVENT_END = re.compile(rb"(?:\r\n|\r(?!\n)|\n){2,}")
 
 _SILENCE_SHARE = 0.04
-_SILENCE_RATIO = 4.0
+_SILENCE_RATIO = 3.0
 """A silence is worth telling from so much of the whole on, if it is so many times as long as the usual pause."""
 
 

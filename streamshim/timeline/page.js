@@ -5,7 +5,8 @@ for (const figure of document.querySelectorAll("figure.timeline")) {
   const detail = figure.querySelector(".detail");
   const filters = figure.querySelector(".filters");
   const lanes = [...picture.querySelectorAll(".lane")];
-  let chosen = null;
+  const reach = 32;
+  let chosen = [];
 
   const isShown = (lane) => lane.style.display !== "none";
 
@@ -18,40 +19,42 @@ for (const figure of document.querySelectorAll("figure.timeline")) {
     picture.setAttribute("height", top);
   }
 
-  function choose(mark) {
-    chosen?.classList.remove("chosen");
-    chosen = mark;
-    mark.classList.add("chosen");
+  function told(mark) {
     const [moment, ...rest] = mark.dataset.detail.split("\n");
-    const lane = mark.closest(".lane");
     const heading = document.createElement("b");
-    heading.textContent = `${lane.dataset.label} · ${moment}`;
-    detail.replaceChildren(heading, document.createElement("br"), rest.join("\n"));
-    const box = mark.getBoundingClientRect();
+    heading.textContent = `${mark.closest(".lane").dataset.label} · ${moment}`;
+    return [heading, document.createElement("br"), rest.join("\n")];
+  }
+
+  function choose(marks) {
+    for (const mark of chosen) mark.classList.remove("chosen");
+    for (const mark of marks) mark.classList.add("chosen");
+    chosen = marks;
+    detail.replaceChildren(...marks.flatMap((mark, at) => (at ? ["\n", ...told(mark)] : told(mark))));
+    const box = marks[0].getBoundingClientRect();
     const place = box.left + box.width / 2 - picture.getBoundingClientRect().left;
     cursor.setAttribute("x1", place);
     cursor.setAttribute("x2", place);
     cursor.classList.add("chosen");
   }
 
+  // Marks of a lane may cover one another: all that are as near as the nearest.
   function nearest(event) {
     const lane = lanes.filter(isShown).find((lane) => {
       const box = lane.getBoundingClientRect();
       return event.clientY >= box.top - 4 && event.clientY <= box.bottom + 4;
     });
-    let best = null;
-    let least = 32;
-    for (const mark of lane?.querySelectorAll(".mark") ?? []) {
+    const found = [...(lane?.querySelectorAll(".mark") ?? [])].map((mark) => {
       const box = mark.getBoundingClientRect();
-      const distance = Math.max(box.left - event.clientX, event.clientX - box.right, 0);
-      if (distance < least) [best, least] = [mark, distance];
-    }
-    return best;
+      return { mark, distance: Math.max(box.left - event.clientX, event.clientX - box.right, 0) };
+    });
+    const least = Math.min(reach, ...found.map((one) => one.distance));
+    return found.filter((one) => one.distance <= least && least < reach).map((one) => one.mark);
   }
 
   function point(event) {
-    const mark = nearest(event);
-    if (mark && mark !== chosen) choose(mark);
+    const marks = nearest(event);
+    if (marks.length && (marks.length !== chosen.length || marks.some((mark, at) => mark !== chosen[at]))) choose(marks);
   }
 
   function step(event) {
@@ -59,8 +62,8 @@ for (const figure of document.querySelectorAll("figure.timeline")) {
     if (!direction) return;
     event.preventDefault();
     const marks = lanes.filter(isShown).flatMap((lane) => [...lane.querySelectorAll(".mark")]);
-    const mark = marks[Math.max(0, marks.indexOf(chosen) + direction)];
-    if (mark) choose(mark);
+    const mark = marks[Math.max(0, marks.indexOf(chosen[0]) + direction)];
+    if (mark) choose([mark]);
   }
 
   filters.addEventListener("change", (event) => {

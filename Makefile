@@ -9,10 +9,11 @@ CANDIDATES = $(or $(PYTHON),python3.14 python3.13 python3.12 python3.11 python3 
 ARGS =
 comma = ,
 
-COMMANDS = demo test consumers lint types docs build bench clean
+COMMANDS = demo test consumers browser lint types docs build bench clean
 about-demo = replay captured streams through streamshim, in the terminal; nothing leaves this machine
 about-test = run the whole test suite with pytest
 about-consumers = let the AI SDK read what is encoded; needs Node.js 20 and npm
+about-browser = look at the pages of `streamshim timeline` with a real browser; needs Chromium
 about-lint = check style, formatting and the direction of imports
 about-types = check the types with mypy and pyright
 about-docs = build the documentation into docs/_build; warnings are errors
@@ -35,6 +36,16 @@ test: $(VENV)/.test
 
 consumers: $(VENV)/.test
 	@$(BIN)/python -m tests.consumers_js.run
+
+browser: $(VENV)/.test $(VENV)/.browser
+	@for browser in chromium chromium-browser google-chrome google-chrome-stable; do \
+		command -v $$browser >/dev/null && found=1 && break; \
+	done; \
+	if [ -z "$$found" ]; then \
+		echo "make: no Chromium was found; on Debian and Ubuntu: apt install chromium, then give the same command again."; \
+		exit 1; \
+	fi >&2
+	@$(BIN)/python -m pytest tests/browser $(ARGS)
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check
@@ -100,6 +111,9 @@ $(VENV)/.test: pyproject.toml $(VENV)/.python
 
 $(VENV)/.lint: pyproject.toml $(VENV)/.python
 	$(call install,the linters and type checkers,--group lint)
+
+$(VENV)/.browser: pyproject.toml $(VENV)/.python
+	$(call install,what drives a browser,--group browser)
 
 $(VENV)/.docs: pyproject.toml $(VENV)/.python
 	$(call install,streamshim$(comma) with what its documentation needs,--editable . --group docs)

@@ -224,22 +224,41 @@ def _strings(data: bytes) -> Iterator[Text]:
     yield from frame.end()
 
 
+@dataclass(slots=True)
+class _Place:
+    """A container that is open, or a string in it.
+
+    Attributes:
+        path: a number for the members and items that lead there; the same in each frame.
+        member: the name of the member that it is the value of, or an item of.
+        is_personal: whether this member, or one around it, names a person.
+        is_error: whether one of them is an error.
+        items: how many came before, in a list; None in an object.
+    """
+
+    path: int
+    member: str
+    is_personal: bool
+    is_error: bool
+    items: int | None
+
+
 class _Frame:
     """The JSON of one frame, in one line or several: where in it each string stands."""
 
     def __init__(self) -> None:
+        self._paths: dict[tuple[int, str, int | None], int] = {}
         self._begin()
 
     def _begin(self) -> None:
-        self._containers: list[str] = []
-        self._places: list[int] = []
+        self._open = [_Place(0, "", is_personal=False, is_error=False, items=None)]
         self._member: str | None = None
         self._marks: list[bytes] = []
         self._texts: list[Text] = []
 
     def end(self) -> Iterator[Text]:
         """The strings of the frame, which is over: only now is it known which track they are of."""
-        marks = tuple(self._marks)
+        marks = b" ".join(self._marks)
         for text in self._texts:
             text.track = (text.track, marks)
             yield text
@@ -252,47 +271,34 @@ class _Frame:
             if token[2] is not None:
                 self._name(token[1], line, token.end())
             elif mark in (b"{", b"["):
-                self._containers.append(self._current)
-                self._places.append(0)
+                self._open.append(self._place(0 if mark == b"[" else None))
                 self._member = None
             elif mark == b",":
                 self._member = None
-                if self._places:
-                    self._places[-1] += 1
+                if self._open[-1].items is not None:
+                    self._open[-1].items += 1
             elif mark in (b"}", b"]"):
                 self._member = None
-                if self._containers:
-                    self._containers.pop()
-                    self._places.pop()
-                if not self._containers:
+                if len(self._open) > 1:
+                    self._open.pop()
+                if len(self._open) == 1:
                     yield from self.end()
             else:
-                self._add(offset + token.start(1), token[1])
-
-    @property
-    def _current(self) -> str:
-        if self._member is not None:
-            return self._member
-        return self._containers[-1] if self._containers else ""
+                place = self._place(None)
+                text = Text(offset + token.start(1), token[1], place.member, place.is_personal, place.path)
+                self._texts.append(text)
 
     def _name(self, raw: bytes, line: bytes, end: int) -> None:
         self._member = raw.decode("utf-8", "replace")
         if self._member in _TRACK_MEMBERS and (scalar := _SCALAR.match(line, end)):
             self._marks.append(scalar[1])
 
-    def _add(self, start: int, raw: bytes) -> None:
-        path = (*self._containers[1:], self._current)
-        track = (path, self._item_places())
-        self._texts.append(Text(start, raw, self._current, _is_personal(path), track))
-
-    def _item_places(self) -> tuple[int, ...]:
-        """Where in their containers the containers of the string stand; members come in any order."""
-        return tuple(self._places[:-1])
-
-
-def _is_personal(path: tuple[str, ...]) -> bool:
-    """Whether a member of the path names a person. What a vendor adds to an error as metadata is worth reading."""
-    names = {name.lower().replace("_", "").replace("-", "") for name in path}
-    if "error" in names:
-        names.discard("metadata")
-    return not names.isdisjoint(PERSONAL)
+    def _place(self, items: int | None) -> _Place:
+        """Where the value stands that comes now. What a vendor adds to an error as metadata is worth reading."""
+        around = self._open[-1]
+        member = around.member if self._member is None else self._member
+        path = self._paths.setdefault((around.path, member, around.items), len(self._paths) + 1)
+        name = member.lower().replace("_", "").replace("-", "")
+        is_error = around.is_error or name == "error"
+        is_personal = around.is_personal or (name in PERSONAL and not (is_error and name == "metadata"))
+        return _Place(path, member, is_personal, is_error, items)

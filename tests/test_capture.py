@@ -226,6 +226,11 @@ def test_a_broken_frame_does_not_mask_the_next_one() -> None:
     assert scrub(body) == body.replace(b"bob", b"xxx")
 
 
+def test_a_document_of_any_depth_is_scrubbed_in_time_that_grows_with_its_length() -> None:
+    body = b'{"metadata": "bob", "a": ["b", ' * 60_000
+    assert scrub(body) == body.replace(b"bob", b"xxx")
+
+
 # Recorder and sidecar
 
 

@@ -11,11 +11,12 @@ CANDIDATES = $(or $(PYTHON),python3.14 python3.13 python3.12 python3.11 python3 
 ARGS =
 comma = ,
 
-COMMANDS = demo test frameworks consumers lint types docs build bench clean
+COMMANDS = demo test frameworks consumers browser lint types docs build bench clean
 about-demo = replay captured streams through streamshim, in the terminal; nothing leaves this machine
 about-test = run the whole test suite with pytest
 about-frameworks = run the tests that need litellm, langchain-openai and pydantic-ai
 about-consumers = let the AI SDK read what is encoded; needs Node.js 20 and npm
+about-browser = look at the pages of `streamshim timeline` with a real browser; needs Chromium
 about-lint = check style, formatting and the direction of imports
 about-types = check the types with mypy and pyright
 about-docs = build the documentation into docs/_build; warnings are errors
@@ -41,6 +42,16 @@ frameworks: $(FRAMEWORKS_VENV)/.frameworks
 
 consumers: $(VENV)/.test
 	@$(BIN)/python -m tests.consumers_js.run
+
+browser: $(VENV)/.test $(VENV)/.browser
+	@for browser in chromium chromium-browser google-chrome google-chrome-stable; do \
+		command -v $$browser >/dev/null && found=1 && break; \
+	done; \
+	if [ -z "$$found" ]; then \
+		echo "make: no Chromium was found; on Debian and Ubuntu: apt install chromium, then give the same command again."; \
+		exit 1; \
+	fi >&2
+	@$(BIN)/python -m pytest tests/browser $(ARGS)
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check
@@ -109,6 +120,9 @@ $(FRAMEWORKS_VENV)/.frameworks: pyproject.toml $(FRAMEWORKS_VENV)/.python
 
 $(VENV)/.lint: pyproject.toml $(VENV)/.python
 	$(call install,the linters and type checkers,--group lint)
+
+$(VENV)/.browser: pyproject.toml $(VENV)/.python
+	$(call install,what drives a browser,--group browser)
 
 $(VENV)/.docs: pyproject.toml $(VENV)/.python
 	$(call install,streamshim$(comma) with what its documentation needs,--editable . --group docs)

@@ -1,17 +1,16 @@
-"""The command line: `streamshim events`, `show`, `response`, `convert` and `demo`; one module for each command."""
+"""The command line: `events`, `show`, `response`, `convert`, `capture`, `timeline` and `demo`; a module for each."""
 
 from __future__ import annotations
 
 import argparse
 import io
-import os
 import sys
 from collections.abc import Sequence
 
-from . import convert, demo, events, response, show
-from .exits import INTERRUPTED, OK, USAGE, UsageError
+from . import capture, convert, demo, events, response, show, timeline
+from .exits import INTERRUPTED, OK, USAGE, UsageError, leave_the_pipe
 
-_COMMANDS = (events, show, response, convert, demo)
+_COMMANDS = (events, show, response, convert, capture, timeline, demo)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -38,7 +37,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        _leave_the_pipe()
+        leave_the_pipe()
         return OK
     return code
 
@@ -60,8 +59,3 @@ def _never_fail_on_characters() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
-
-
-def _leave_the_pipe() -> None:
-    """The reader of our output has left: Python must not complain when it flushes what is left."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

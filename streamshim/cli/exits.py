@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import sys
+
 from ..events import StreamEnd
 
 OK = 0
@@ -17,3 +20,10 @@ class UsageError(Exception):
 def exit_code(end: StreamEnd | None) -> int:
     """The exit code for a stream that ended so: failed and truncated are bad, an incomplete answer is an answer."""
     return BAD_STREAM if end is None or end.status in ("failed", "truncated") else OK
+
+
+def leave_the_pipe() -> None:
+    """The reader of our output has left: Python must not complain when it flushes what is left."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)

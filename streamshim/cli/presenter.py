@@ -28,9 +28,9 @@ from ..events import (
     ToolCallStart,
     ToolProgress,
     Unknown,
-    Usage,
 )
 from ..json_codec import dumps
+from ..wording import VERDICTS, error_facts, finish_words, token_counts
 from .terminal import JSON, Terminal
 
 QUIET = "dim"
@@ -47,12 +47,12 @@ _LABEL_WIDTH = 12
 _SPOKEN = {"text": ("", ""), "reasoning": (QUIET, "│ "), "refusal": (DOUBTFUL, "! ")}
 """Style and margin of what the model says."""
 
-_VERDICTS = {
-    "completed": ("✓", GOOD, ""),
-    "incomplete": ("!", DOUBTFUL, "the vendor stopped early"),
-    "failed": ("✗", BAD, "an error ended it; what came before is kept"),
-    "truncated": ("✗", BAD, "it was cut before anything said that it was whole"),
-    "cancelled": ("!", DOUBTFUL, "somebody called it off"),
+_MARKS = {
+    "completed": ("✓", GOOD),
+    "incomplete": ("!", DOUBTFUL),
+    "failed": ("✗", BAD),
+    "truncated": ("✗", BAD),
+    "cancelled": ("!", DOUBTFUL),
 }
 
 
@@ -218,7 +218,8 @@ class Presenter:
         self._show_sources()
         self._begin("end")
         self._terminal.line("─" * min(LINE_WIDTH, self._terminal.width), QUIET)
-        mark, style, meaning = _VERDICTS[event.status]
+        mark, style = _MARKS[event.status]
+        meaning = VERDICTS[event.status]
         self._terminal.write(f"{mark} {event.status}", style)
         self._terminal.write(f"  {meaning}\n" if meaning else "\n")
         for finish in self._finishes:
@@ -261,36 +262,3 @@ def _laid_out(value: object, indent: str, used: int = 0) -> str:
         members = [_laid_out(member, inner) for member in value]
     opening, closing = "{}" if isinstance(value, dict) else "[]"
     return f"{opening}\n{inner}" + f",\n{inner}".join(members) + f"\n{indent}{closing}"
-
-
-def finish_words(finish: Finish) -> str:
-    """Why a choice ended, and the wire's own word where it differs."""
-    reason = finish.reason or "none was given"
-    differs = finish.raw_reason and finish.raw_reason != finish.reason
-    return f'{reason} (the wire said "{finish.raw_reason}")' if differs else reason
-
-
-def token_counts(usage: Usage) -> str:
-    """The counts that are known, in one line."""
-
-    def counted(total: int | None, word: str, **shares: int | None) -> list[str]:
-        known = ", ".join(f"{share:,} {name}" for name, share in shares.items() if share)
-        return [] if total is None else [f"{total:,} {word}" + (f" ({known})" if known else "")]
-
-    return " · ".join(
-        counted(usage.input_tokens, "in", cached=usage.cached_input_tokens, written=usage.cache_write_tokens)
-        + counted(usage.output_tokens, "out", reasoning=usage.reasoning_tokens)
-        + counted(usage.total_tokens, "total")
-    )
-
-
-def error_facts(error: ErrorInfo) -> list[str]:
-    """What else is known of an error, each in a few words."""
-    facts = [f"{name} {value}" for name in ("code", "type", "param") if (value := getattr(error, name))]
-    if error.status:
-        facts.append(f"HTTP {error.status}")
-    if error.retry_after is not None:
-        facts.append(f"retry after {error.retry_after:g} s")
-    elif error.retryable:
-        facts.append("may be retried")
-    return facts

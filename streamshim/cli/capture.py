@@ -1,0 +1,84 @@
+"""`streamshim capture`: keeps a live stream in a file, with the times of its reads, and without what is secret."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import BinaryIO
+
+from ..capture import Ended, Recorder, sidecar_path, write_capture
+from .exits import INTERRUPTED, OK, UsageError, leave_the_pipe
+from .inputs import PIECE_BYTES, open_input
+
+NAME = "capture"
+SUMMARY = "keep a live stream in a file, with the times of its reads, scrubbed of keys and personal ids"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Says what may stand behind `streamshim capture`."""
+    parser.add_argument("out", metavar="OUT", help="the file to write, such as out.sse; the times go to OUT.json")
+    parser.add_argument(
+        "file", nargs="?", default="-", metavar="FILE", help="what to read; '-', the default, is standard input"
+    )
+    parser.add_argument("--tee", action="store_true", help="pass the bytes on to standard output, as they come")
+    parser.add_argument("--no-scrub", action="store_true", help="keep every byte: keys, e-mail addresses and ids too")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Reads to the end, or until interrupted; what came until then is kept."""
+    path = Path(arguments.out)
+    _refuse_what_cannot_be_written(path)
+    recorder = Recorder()
+    with open_input(arguments.file) as file:
+        ended = _record(file, recorder, tee=arguments.tee)
+    capture = recorder.close(ended)
+    if not arguments.no_scrub:
+        capture = capture.scrub()
+    try:
+        write_capture(capture, path)
+    except OSError as error:
+        raise UsageError(f"cannot write {error.filename}: {error.strerror}") from None
+    size, reads = sum(len(piece.data) for piece in capture.pieces), len(capture.pieces)
+    scrubbed = ", scrubbed" if capture.scrubbed else ""
+    print(f"{path}: {size:,} bytes in {reads:,} reads, {capture.duration:.1f} s{scrubbed}", file=sys.stderr)
+    return OK if ended == "eof" else INTERRUPTED
+
+
+def _refuse_what_cannot_be_written(path: Path) -> None:
+    """Before anything is read: a stream that was paid for must not be lost.
+
+    Raises:
+        UsageError: it is a folder, lies in none, or must not be written.
+    """
+    for target in (path, sidecar_path(path)):
+        if target.is_dir():
+            raise UsageError(f"cannot write {target}: it is a folder")
+        if not target.parent.is_dir():
+            raise UsageError(f"cannot write {target}: there is no folder {target.parent}")
+        if not os.access(target if target.exists() else target.parent, os.W_OK):
+            raise UsageError(f"cannot write {target}: permission denied")
+
+
+def _record(file: BinaryIO, recorder: Recorder, *, tee: bool) -> Ended:
+    """Reads as the pipe gives it, past all buffers; says how it ended. A reader of ours that leaves ends nothing."""
+    source = getattr(file, "raw", file)
+    try:
+        while piece := source.read(PIECE_BYTES):
+            recorder.feed(piece)
+            if tee:
+                tee = _pass_on(piece)
+    except KeyboardInterrupt:
+        return "interrupted"
+    return "eof"
+
+
+def _pass_on(piece: bytes) -> bool:
+    try:
+        sys.stdout.buffer.write(piece)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        leave_the_pipe()
+        return False
+    return True

@@ -59,6 +59,18 @@ if TYPE_CHECKING:
         Usage,
         UsageReport,
     )
+    from .history import (
+        Conversation,
+        ConversationStore,
+        InputError,
+        InputFinding,
+        ResponseNotFoundError,
+        StateFallback,
+        StoredResponse,
+        StoredState,
+        check_input,
+        raise_for_findings,
+    )
     from .http_error import read_error
     from .response import Collector, ModelResponse, collect
     from .stats import StreamStats
@@ -78,6 +90,10 @@ _MODULES = {
         "StreamStart TextDelta TextEnd TextStart ToolCallDelta ToolCallEnd ToolCallStart ToolProgress Unknown "
         "Usage UsageReport"
     ),
+    ".history": (
+        "Conversation ConversationStore InputError InputFinding ResponseNotFoundError StateFallback StoredResponse "
+        "StoredState check_input raise_for_findings"
+    ),
     ".http_error": "read_error",
     ".response": "Collector ModelResponse collect",
     ".stats": "StreamStats",
@@ -93,6 +109,8 @@ __all__ = [
     "ChatEncoder",
     "Citation",
     "Collector",
+    "Conversation",
+    "ConversationStore",
     "Cursor",
     "ErrorInfo",
     "ErrorReport",
@@ -100,6 +118,8 @@ __all__ = [
     "EventStream",
     "Evidence",
     "Finish",
+    "InputError",
+    "InputFinding",
     "MediaDelta",
     "MediaEnd",
     "MediaStart",
@@ -115,8 +135,12 @@ __all__ = [
     "RefusalEnd",
     "RefusalStart",
     "Repair",
+    "ResponseNotFoundError",
     "ResponsesEncoder",
     "SourceError",
+    "StateFallback",
+    "StoredResponse",
+    "StoredState",
     "StreamDecoder",
     "StreamEnd",
     "StreamFailedError",
@@ -141,6 +165,7 @@ __all__ = [
     "aiter_responses",
     "aparse",
     "astream",
+    "check_input",
     "collect",
     "convert",
     "encode_chat",
@@ -148,6 +173,7 @@ __all__ = [
     "iter_responses",
     "live_arguments",
     "parse",
+    "raise_for_findings",
     "read_error",
     "stream",
     "tool_result",

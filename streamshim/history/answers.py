@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..encode.history import tool_result
-from ..json_codec import dumps
+from ..json_codec import dumps, loads
 from .content_parts import HistoryApi, content_for, is_content
 
 if TYPE_CHECKING:
@@ -43,29 +43,40 @@ class Prepared:
         items: list[dict[str, Any]] | None,
         results: dict[int, Result],
         used_ids: set[str],
+        api: HistoryApi,
     ) -> None:
         """`used_ids`: the call ids of all answers before; those of this one are added."""
-        legal: dict[int, ToolCallPart] = {at: _legal(call, used_ids) for at, call in calls_of(response)}
+        legal = {at: _legal(call, used_ids, api) for at, call in calls_of(response)}
+        self._api: HistoryApi = api
         self._results = [(legal[at], result) for at, result in sorted(results.items()) if at in legal]
         self.has_calls = bool(legal)
         self.response = _with_calls(response, legal)
         self.items = None if items is None else _with_calls_in_items(items, response, legal)
 
-    def results(self, api: HistoryApi) -> list[dict[str, Any]]:
+    def results(self) -> list[dict[str, Any]]:
         """What answers the calls, in their order."""
-        return [tool_result(call, _output(call, result, api), api) for call, result in self._results]
+        return [tool_result(call, _output(call, result, self._api), self._api) for call, result in self._results]
 
 
-def _legal(call: ToolCallPart, used_ids: set[str]) -> ToolCallPart:
+def _legal(call: ToolCallPart, used_ids: set[str], api: HistoryApi) -> ToolCallPart:
     call_id, number = call.call_id, 1
     while call_id in used_ids:
         number += 1
         call_id = f"{call.call_id}-{number}"
     used_ids.add(call_id)
     changes: dict[str, Any] = {} if call_id == call.call_id else {"call_id": call_id}
-    if call.kind == "function" and call.status == "invalid":
+    # a hosted tool is a function like any other on the chat API
+    is_function = call.kind == "function" or (call.kind == "builtin" and api == "chat")
+    if is_function and not _is_object(call.arguments):
         changes["arguments"] = dumps({"invalid_arguments": call.arguments})
     return call.model_copy(update=changes) if changes else call
+
+
+def _is_object(arguments: str) -> bool:
+    try:
+        return isinstance(loads(arguments), dict)
+    except ValueError:
+        return False
 
 
 def _with_calls(response: ModelResponse, legal: dict[int, ToolCallPart]) -> ModelResponse:
@@ -89,18 +100,18 @@ def _with_calls_in_items(
     items: list[dict[str, Any]], response: ModelResponse, legal: dict[int, ToolCallPart]
 ) -> list[dict[str, Any]]:
     """The items with the ids and arguments of the legal calls; without nameless ones."""
-    waiting = [(call.call_id, legal[at]) for at, call in enumerate(response.tool_calls) if at in legal]
+    waiting = [(call, legal[at]) for at, call in enumerate(response.tool_calls) if at in legal]
     result: list[dict[str, Any]] = []
     for item in items:
         if item["type"] not in ("function_call", "custom_tool_call"):
             result.append(item)
             continue
-        found = next((entry for entry in waiting if entry[0] == item.get("call_id")), None)
+        found = next((entry for entry in waiting if entry[0].call_id == item.get("call_id")), None)
         if found is None:  # it was cut, or cannot be answered
             continue
         waiting.remove(found)
         call = found[1]
-        arguments = {"arguments": call.arguments} if call.kind == "function" and call.status == "invalid" else {}
+        arguments = {"arguments": call.arguments} if call.arguments != found[0].arguments else {}
         result.append({**item, "call_id": call.call_id, **arguments})
     return result
 

@@ -196,11 +196,11 @@ class Conversation:
             if isinstance(entry, _Said):
                 messages.append({"role": "user", "content": content_for(entry.content, "chat")})
                 continue
-            prepared = Prepared(entry.response, None, entry.results, used_ids)
+            prepared = Prepared(entry.response, None, entry.results, used_ids, "chat")
             # a thought without a call belongs to the tools as well where one was called in its turn
             all_thought = reasoning == "tool_turns" and turn in tool_turns and not prepared.has_calls
             messages += chat_messages(prepared.response, reasoning="always" if all_thought else reasoning)
-            messages += prepared.results("chat")
+            messages += prepared.results()
         return messages
 
     def to_response_items(
@@ -247,11 +247,11 @@ class Conversation:
                 if at > behind:
                     items.append(_user_item(entry.content))
                 continue
-            prepared = Prepared(entry.response, entry.items, entry.results, used_ids)
+            prepared = Prepared(entry.response, entry.items, entry.results, used_ids, "responses")
             if at > behind:
                 items += response_items(prepared.response, keep_ids=keep_ids, reasoning=reasoning, items=prepared.items)
             if at >= behind:
-                items += prepared.results("responses")
+                items += prepared.results()
         return items
 
     def _refuse_unanswered(self) -> None:

@@ -37,6 +37,7 @@ class ItemCheck:
         self._continued = continued
         self._made: dict[str, tuple[str, str]] = {}
         self._answered: set[str] = set()
+        self._handled: set[str] = set()
         self._thought: tuple[str, dict[str, Any]] | None = None
 
     def read(self, path: str, item: dict[str, Any]) -> None:
@@ -66,7 +67,7 @@ class ItemCheck:
             path, _ = self._thought
             self.report.add(path, "reasoning-order", "a reasoning item at the end", "what it led to behind it")
         for call_id, (path, item_type) in self._made.items():
-            if call_id not in self._answered:
+            if call_id not in self._answered | self._handled:
                 seen = f"the call {call_id!r} without a result"
                 self.report.add(path, "unanswered-call", seen, f"an item of type {_RESULTS[item_type][0]} behind it")
 
@@ -120,6 +121,9 @@ class ItemCheck:
 
     def _call(self, path: str, item: dict[str, Any], item_type: str) -> None:
         if _is_run_by_the_server(item, item_type):
+            if usable(item.get("call_id")):
+                self._made[item["call_id"]] = (path, item_type)
+                self._handled.add(item["call_id"])
             return
         if item.get("status") == "incomplete":
             self.report.add(f"{path}.status", "call-truncated", "'incomplete'", "a call that was not cut")
@@ -130,7 +134,7 @@ class ItemCheck:
                 check_arguments(self.report, f"{path}.arguments", item.get("arguments"))
             elif not isinstance(item.get("input"), str):
                 self.report.add(f"{path}.input", "call-arguments", kind_of(item.get("input")), "text")
-        call_id = item.get("call_id") or (item.get("id") if item_type in HOSTED_RESULTS else None)
+        call_id: Any = item.get("call_id") or (item.get("id") if item_type in HOSTED_RESULTS else None)
         if not usable(call_id):
             self.report.add(f"{path}.call_id", "call-id", kind_of(item.get("call_id")), "an id that no other call has")
         elif call_id in self._made:

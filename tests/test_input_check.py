@@ -217,7 +217,9 @@ def test_messages_that_are_no_list_are_named(items: Any) -> None:
     assert found([items] if isinstance(items, str) else ["text"], "chat") == [("messages[0]", "not-an-object")]
 
 
-NAMES = "role type content tool_calls tool_call_id call_id id output function custom name arguments input summary".split()
+NAMES = (
+    "role type content tool_calls tool_call_id call_id id output function custom name arguments input summary".split()
+)
 WORDS = "user assistant tool message reasoning function_call function_call_output custom shell_call text c1".split()
 values = st.recursive(
     json_values | st.sampled_from(WORDS),

@@ -247,7 +247,10 @@ class Conversation:
                 if at > behind:
                     items.append(_user_item(entry.content))
                 continue
-            prepared = Prepared(entry.response, entry.items, entry.results, used_ids, "responses")
+            # what the server holds, it holds under the ids that it gave
+            known_ids: set[str] = set() if at == behind else used_ids
+            prepared = Prepared(entry.response, entry.items, entry.results, known_ids, "responses")
+            used_ids |= known_ids
             if at > behind:
                 items += response_items(prepared.response, keep_ids=keep_ids, reasoning=reasoning, items=prepared.items)
             if at >= behind:

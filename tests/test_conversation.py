@@ -312,6 +312,32 @@ def test_forks_go_their_own_ways() -> None:
     assert (earlier.key, earlier.to_chat_messages()) == ("bob", [{"role": "user", "content": "1"}])
 
 
+def test_a_portable_fork_leaves_out_what_only_its_vendor_can_read() -> None:
+    signed = {"extra_content": {"google": {"thought_signature": "secret"}}}
+    details = [{"type": "reasoning.text", "text": "Hm.", "signature": "secret"}]
+    searching = scenario_answer("web_search")
+    compacted = scenario_answer("compaction_before_answer")
+    conversation = said(
+        "1", chat_answer({"reasoning_details": details}, {"tool_calls": [call("look", "{}", **signed)]})
+    )
+    conversation.tool_result("call_look", "nine")
+    conversation.answer(
+        responses_answer({**REASONING, "encrypted_content": "secret"}, CALL), items=[{**CALL, "caller": "secret"}]
+    )
+    conversation.tool_result("call_1", "ten")
+    conversation.answer(searching)
+    conversation.answer(compacted)
+    for render in ("to_chat_messages", "to_response_items"):
+        assert "secret" in json.dumps(getattr(conversation.fork(length=3), render)())
+        assert "secret" not in json.dumps(getattr(conversation.fork(length=3, portable=True), render)())
+    fork = conversation.fork(portable=True)
+    types = [item["type"] for item in fork.to_response_items()]
+    assert not {"compaction", "web_search_call"} & set(types)
+    assert types[:5] == ["message", "function_call", "function_call_output", "reasoning", "function_call"]
+    assert [message["content"] for message in fork.to_chat_messages() if message["role"] == "tool"] == ["nine", "ten"]
+    assert searching.text in json.dumps(fork.to_chat_messages(), ensure_ascii=False)
+
+
 def test_what_the_caller_does_to_its_objects_later_changes_nothing() -> None:
     part = {"type": "text", "text": "a"}
     conversation = Conversation()

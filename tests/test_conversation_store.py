@@ -9,8 +9,8 @@ import sqlite3
 import stat
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -78,12 +78,13 @@ def test_a_foreign_id_is_an_unknown_one(store: ConversationStore) -> None:
     put_chain(store, "r1")
     assert store.get("bob", "r1") is None
     assert store.delete("bob", "r1") == 0
-    messages = []
+    messages: list[str] = []
     for id in ("r1", "r9"):
-        for attempt in (lambda: store.chain("bob", id), lambda: put_chain(store, "r2", key="bob", previous=id)):
-            with pytest.raises(ResponseNotFoundError) as caught:
-                attempt()
-            messages.append(str(caught.value).replace(id, "…"))
+        with pytest.raises(ResponseNotFoundError) as read:
+            store.chain("bob", id)
+        with pytest.raises(ResponseNotFoundError) as continued:
+            put_chain(store, "r2", key="bob", previous=id)
+        messages += [str(caught.value).replace(id, "…") for caught in (read, continued)]
     assert len(set(messages)) == 1
     assert len(store) == 1
 
@@ -131,7 +132,9 @@ def test_a_conversation_is_stored_by_its_items(store: ConversationStore) -> None
     assert store.history("ann", "resp_1") == conversation.to_response_items()
 
 
-stored_values = json_values.map(lambda value: json.loads(json.dumps(value).replace("NaN", "0").replace("-Infinity", "0").replace("Infinity", "0")))  # fmt: skip
+stored_values = json_values.map(
+    lambda value: json.loads(json.dumps(value).replace("NaN", "0").replace("-Infinity", "0").replace("Infinity", "0"))
+)
 
 
 @settings(max_examples=60, deadline=None)
@@ -244,21 +247,12 @@ def test_a_refused_put_leaves_nothing_behind(store: ConversationStore) -> None:
 
 
 def test_32_threads_lose_nothing(store: ConversationStore) -> None:
-    problems: list[BaseException] = []
+    def work(name: str) -> int:
+        put_chain(store, *(f"{name}-{number}" for number in range(10)), key=name)
+        return len(store.chain(name, f"{name}-9"))
 
-    def work(name: str) -> None:
-        try:
-            put_chain(store, *(f"{name}-{number}" for number in range(10)), key=name)
-            assert len(store.chain(name, f"{name}-9")) == 10
-        except BaseException as problem:
-            problems.append(problem)
-
-    threads = [threading.Thread(target=work, args=(f"key{number}",)) for number in range(32)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert problems == []
+    with ThreadPoolExecutor(32) as pool:
+        assert list(pool.map(work, [f"key{number}" for number in range(32)])) == [10] * 32
     assert len(store) == 320
 
 

@@ -12,7 +12,7 @@ from streamshim import InputError, check_input, raise_for_findings
 from tests.strategies import json_values
 
 USER = {"role": "user", "content": "Hi"}
-ASKING = {
+ASKING: dict[str, Any] = {
     "role": "assistant",
     "content": None,
     "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}],
@@ -43,7 +43,10 @@ def function(**changes: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("api", "items"),
     [
-        ("chat", [{"role": "system", "content": "Be brief."}, USER, ASKING, RESULT, {"role": "assistant", "content": "9"}]),
+        (
+            "chat",
+            [{"role": "system", "content": "Be brief."}, USER, ASKING, RESULT, {"role": "assistant", "content": "9"}],
+        ),
         ("chat", [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "u"}}]}]),
         ("chat", [{"role": "assistant", "content": None, "refusal": "No."}]),
         ("chat", [{"role": "assistant", "content": None, "audio": {"id": "audio_1"}}]),
@@ -51,12 +54,24 @@ def function(**changes: Any) -> dict[str, Any]:
         ("responses", "Hi"),
         ("responses", [{"role": "user", "content": "Hi"}]),
         ("responses", [ITEM_USER, THOUGHT, ITEM_CALL, ITEM_RESULT, ITEM_ANSWER]),
-        ("responses", [{"type": "custom_tool_call", "call_id": "c1", "name": "p", "input": "free text"}, {**ITEM_RESULT, "type": "custom_tool_call_output"}]),
+        (
+            "responses",
+            [
+                {"type": "custom_tool_call", "call_id": "c1", "name": "p", "input": "free text"},
+                {**ITEM_RESULT, "type": "custom_tool_call_output"},
+            ],
+        ),
         ("responses", [{"type": "item_reference", "id": "fc_1"}, ITEM_RESULT]),
-        ("responses", [{"type": "mcp_approval_request", "id": "m1"}, {"type": "mcp_approval_response", "approval_request_id": "m1", "approve": True}]),
+        (
+            "responses",
+            [
+                {"type": "mcp_approval_request", "id": "m1"},
+                {"type": "mcp_approval_response", "approval_request_id": "m1", "approve": True},
+            ],
+        ),
         ("responses", [{"type": "an_item_of_tomorrow"}]),
     ],
-)  # fmt: skip
+)
 def test_nothing_is_found_where_nothing_is_wrong(api: Any, items: Any) -> None:
     assert check_input(items, api) == []
 
@@ -72,33 +87,67 @@ def test_a_chat_shaped_result_among_items_is_named_once() -> None:
 
 
 def test_an_item_shaped_result_among_messages_is_named() -> None:
-    assert found([ASKING, ITEM_RESULT], "chat") == [("messages[1]", "responses-result"), ("messages[0].tool_calls[0]", "unanswered-call")]  # fmt: skip
+    assert found([ASKING, ITEM_RESULT], "chat") == [
+        ("messages[1]", "responses-result"),
+        ("messages[0].tool_calls[0]", "unanswered-call"),
+    ]
 
 
 @pytest.mark.parametrize(
     ("api", "item", "path", "code"),
     [
         ("responses", ASKING, "input[0].tool_calls", "chat-member"),
-        ("responses", {**USER, "role": "assistant", "reasoning_content": "Hm"}, "input[0].reasoning_content", "chat-member"),
+        (
+            "responses",
+            {**USER, "role": "assistant", "reasoning_content": "Hm"},
+            "input[0].reasoning_content",
+            "chat-member",
+        ),
         ("responses", ASKING["tool_calls"][0], "input[0]", "chat-call"),
-        ("responses", {"role": "user", "content": [{"type": "text", "text": "Hi"}]}, "input[0].content[0].type", "part-type"),
-        ("responses", {"role": "user", "content": [{"type": "output_text", "text": "Hi"}]}, "input[0].content[0].type", "part-type"),
-        ("responses", {"role": "assistant", "content": [{"type": "input_text", "text": "Hi"}]}, "input[0].content[0].type", "part-type"),
+        (
+            "responses",
+            {"role": "user", "content": [{"type": "text", "text": "Hi"}]},
+            "input[0].content[0].type",
+            "part-type",
+        ),
+        (
+            "responses",
+            {"role": "user", "content": [{"type": "output_text", "text": "Hi"}]},
+            "input[0].content[0].type",
+            "part-type",
+        ),
+        (
+            "responses",
+            {"role": "assistant", "content": [{"type": "input_text", "text": "Hi"}]},
+            "input[0].content[0].type",
+            "part-type",
+        ),
         ("chat", ITEM_CALL, "messages[0]", "responses-item"),
         ("chat", THOUGHT, "messages[0]", "responses-item"),
         ("chat", {**ITEM_USER}, "messages[0].content[0].type", "part-type"),
-        ("chat", {"role": "user", "content": [{"type": "refusal", "refusal": "No"}]}, "messages[0].content[0].type", "part-type"),
+        (
+            "chat",
+            {"role": "user", "content": [{"type": "refusal", "refusal": "No"}]},
+            "messages[0].content[0].type",
+            "part-type",
+        ),
     ],
-)  # fmt: skip
+)
 def test_shapes_of_the_other_api_are_named(api: Any, item: Any, path: str, code: str) -> None:
     assert found([item], api) == [(path, code)]
 
 
 def test_members_of_a_result_that_belong_to_the_other_api_are_named() -> None:
     result = {"type": "function_call_output", "tool_call_id": "c1", "content": "nine"}
-    assert found([result], "responses") == [("input[0].tool_call_id", "chat-result"), ("input[0].content", "chat-result")]  # fmt: skip
+    assert found([result], "responses") == [
+        ("input[0].tool_call_id", "chat-result"),
+        ("input[0].content", "chat-result"),
+    ]
     message = {"role": "tool", "call_id": "c1", "output": "nine"}
-    assert found([message], "chat") == [("messages[0].tool_call_id", "result-id"), ("messages[0].output", "responses-result")]  # fmt: skip
+    assert found([message], "chat") == [
+        ("messages[0].tool_call_id", "result-id"),
+        ("messages[0].output", "responses-result"),
+    ]
 
 
 # -- calls and their results ------------------------------------------------------------------------------------------
@@ -109,7 +158,11 @@ def test_members_of_a_result_that_belong_to_the_other_api_are_named() -> None:
     [
         ("chat", [RESULT], [("messages[0]", "unknown-call")]),
         ("chat", [ASKING], [("messages[0].tool_calls[0]", "unanswered-call")]),
-        ("chat", [ASKING, USER, RESULT], [("messages[0].tool_calls[0]", "unanswered-call"), ("messages[2]", "result-repeated")]),
+        (
+            "chat",
+            [ASKING, USER, RESULT],
+            [("messages[0].tool_calls[0]", "unanswered-call"), ("messages[2]", "result-repeated")],
+        ),
         ("chat", [ASKING, RESULT, RESULT], [("messages[2]", "result-repeated")]),
         ("chat", [ASKING, RESULT, ASKING, RESULT], [("messages[2].tool_calls[0].id", "call-id")]),
         ("chat", [asking(id=""), USER], [("messages[0].tool_calls[0].id", "call-id")]),
@@ -119,11 +172,15 @@ def test_members_of_a_result_that_belong_to_the_other_api_are_named() -> None:
         ("responses", [ITEM_CALL, ITEM_USER], [("input[0]", "unanswered-call")]),
         ("responses", [ITEM_CALL, ITEM_RESULT, ITEM_RESULT], [("input[2]", "result-repeated")]),
         ("responses", [ITEM_CALL, ITEM_CALL, ITEM_RESULT], [("input[1].call_id", "call-id")]),
-        ("responses", [ITEM_CALL, {**ITEM_RESULT, "type": "custom_tool_call_output"}], [("input[1].type", "result-type")]),
+        (
+            "responses",
+            [ITEM_CALL, {**ITEM_RESULT, "type": "custom_tool_call_output"}],
+            [("input[1].type", "result-type")],
+        ),
         ("responses", [{**ITEM_CALL, "call_id": None}], [("input[0].call_id", "call-id")]),
         ("responses", [{"type": "computer_call", "id": "x", "call_id": "c9"}], [("input[0]", "unanswered-call")]),
     ],
-)  # fmt: skip
+)
 def test_calls_and_results_that_do_not_belong_together_are_named(api: Any, items: Any, expected: Any) -> None:
     assert found(items, api) == expected
 

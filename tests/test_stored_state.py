@@ -107,12 +107,31 @@ def test_another_word_is_refused(state: Any) -> None:
 # -- refused ----------------------------------------------------------------------------------------------------------
 
 REFUSALS = [
-    (400, {"error": {"code": "previous_response_not_found", "param": "previous_response_id", "message": "Previous response with id 'resp_1' not found.", "type": "invalid_request_error"}}),
+    (
+        400,
+        {
+            "error": {
+                "code": "previous_response_not_found",
+                "param": "previous_response_id",
+                "message": "Previous response with id 'resp_1' not found.",
+                "type": "invalid_request_error",
+            }
+        },
+    ),
     (400, {"type": "error", "status": 400, "error": {"code": "previous_response_not_found", "message": "gone"}}),
     (404, {"error": {"message": "Response with id 'resp_1' not found.", "type": "invalid_request_error", "code": 404}}),
-    (400, {"error": {"message": "Unknown parameter: 'previous_response_id'.", "param": "previous_response_id", "code": "unknown_parameter"}}),
+    (
+        400,
+        {
+            "error": {
+                "message": "Unknown parameter: 'previous_response_id'.",
+                "param": "previous_response_id",
+                "code": "unknown_parameter",
+            }
+        },
+    ),
     (422, {"detail": "previous_response_id is not supported"}),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("status", "body"), REFUSALS)

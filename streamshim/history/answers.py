@@ -11,7 +11,7 @@ from ..json_codec import dumps, loads
 from .content_parts import HistoryApi, content_for, is_content
 
 if TYPE_CHECKING:
-    from ..response_models import ModelResponse, ToolCallPart
+    from ..response_models import Choice, ModelResponse, ToolCallPart
 
 _ERROR = "The tool failed."
 
@@ -28,6 +28,25 @@ def calls_of(response: ModelResponse) -> Iterator[tuple[int, ToolCallPart]]:
     """The calls that need a result, with their place among all calls. One without a name cannot go back at all."""
     waiting = {id(call) for call in response.calls_to_answer}
     return ((at, call) for at, call in enumerate(response.tool_calls) if id(call) in waiting and call.name)
+
+
+def portable_response(response: ModelResponse) -> ModelResponse:
+    """The response without what only its vendor can read or run: signed and encrypted thought, its tools, its items."""
+    choices = [choice.model_copy(update={"parts": _portable_parts(choice)}) for choice in response.choices]
+    return response.model_copy(update={"choices": choices, "unknown": []})
+
+
+def _portable_parts(choice: Choice) -> list[Any]:
+    parts: list[Any] = []
+    for part in choice.parts:
+        if part.type == "reasoning":
+            if part.text:
+                parts.append(part.model_copy(update={"signature": None, "encrypted": None}))
+        elif part.type != "tool_call":
+            parts.append(part)
+        elif part.kind != "server" and not part.answered:
+            parts.append(part.model_copy(update={"signature": None}))
+    return parts
 
 
 class Prepared:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from ..encode.history import chat_messages, response_items
 from ..json_codec import dumps, loads
-from .answers import Prepared, Result, calls_of
+from .answers import Prepared, Result, calls_of, portable_response
 from .content_parts import content_for, is_content
 
 if TYPE_CHECKING:
@@ -28,9 +28,6 @@ class _Said:
 
     content: str | list[dict[str, Any]]
 
-    def copy(self) -> _Said:
-        return self
-
     def to_json(self) -> dict[str, Any]:
         return {"type": "user", "content": self.content}
 
@@ -43,8 +40,13 @@ class _Answered:
     items: list[dict[str, Any]] | None = None
     results: dict[int, Result] = field(default_factory=dict)
 
-    def copy(self) -> _Answered:
-        return _Answered(self.response, self.items, dict(self.results))
+    def copy(self, *, portable: bool) -> _Answered:
+        if not portable:
+            return _Answered(self.response, self.items, dict(self.results))
+        results = [self.results.get(at) for at, _ in calls_of(self.response)]
+        response = portable_response(self.response)
+        places = [at for at, _ in calls_of(response)]
+        return _Answered(response, None, {at: result for at, result in zip(places, results, strict=True) if result})
 
     def to_json(self) -> dict[str, Any]:
         results = [{"call": at, "output": r.output, "is_error": r.is_error} for at, r in sorted(self.results.items())]
@@ -154,15 +156,19 @@ class Conversation:
     def _answers(self) -> Iterator[_Answered]:
         return (entry for entry in self._entries if isinstance(entry, _Answered))
 
-    def fork(self, *, key: str | None = None, length: int | None = None) -> Conversation:
+    def fork(self, *, key: str | None = None, length: int | None = None, portable: bool = False) -> Conversation:
         """Another conversation that begins as this one and then goes its own way.
 
         Args:
             key: whom the new one belongs to; that of this one if left out.
             length: how many entries it takes over; all if left out.
+            portable: leave out what only the vendor that made it can read: signed and encrypted thought, compacted
+                history, items as they came, the calls that it ran. For going on at another vendor.
         """
         other = Conversation(self.key if key is None else key, self.instructions)
-        other._entries = [entry.copy() for entry in self._entries[:length]]
+        other._entries = [
+            entry.copy(portable=portable) if isinstance(entry, _Answered) else entry for entry in self._entries[:length]
+        ]
         return other
 
     # -- what the next request carries --------------------------------------------------------------------------------

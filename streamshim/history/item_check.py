@@ -25,7 +25,9 @@ _CHAT_MEMBERS = {
     "tool_call_id": '{"type": "function_call_output", "call_id": …, "output": …}',
 }
 _OF_OTHERS = {"output_text": "input_text", "refusal": "input_text"}
-_OF_ASSISTANTS = dict.fromkeys(("input_text", "text", "input_image", "input_file", "input_audio"), "output_text")
+_OF_ASSISTANTS: dict[str, str] = dict.fromkeys(
+    ("input_text", "text", "input_image", "input_file", "input_audio"), "output_text"
+)
 
 
 class ItemCheck:

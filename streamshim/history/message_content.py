@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeGuard
 
 from ..json_codec import loads
 from .content_parts import FOREIGN_PARTS, HistoryApi
@@ -49,6 +49,6 @@ def check_arguments(report: Report, path: str, arguments: Any) -> None:
         report.add(path, "call-arguments", kind_of(arguments), "the JSON text of an object")
 
 
-def usable(value: Any) -> bool:
+def usable(value: Any) -> TypeGuard[str]:
     """Whether a value can be an id or a name."""
     return isinstance(value, str) and value != ""

@@ -143,6 +143,13 @@ def test_the_thought_of_a_turn_with_tools_goes_back_to_its_end(reasoning: Any, e
     assert thoughts(conversation, reasoning) == expected
 
 
+def test_a_call_without_thought_gets_an_empty_one_only_on_demand() -> None:
+    conversation = said("1", asking())
+    conversation.tool_result("call_look", "ok")
+    assert thoughts(conversation, "tool_turns") == [None]
+    assert thoughts(conversation, "always") == [""]
+
+
 def test_thought_goes_back_between_tags_on_demand() -> None:
     body = b'{"choices":[{"message":{"content":"<think>\\nHm.\\n</think>\\n\\nNine."},"finish_reason":"stop"}]}'
     messages = said("Hi", parse(body)).to_chat_messages(reasoning="in_content")
@@ -267,6 +274,31 @@ def test_arguments_that_are_no_object_go_back_inside_of_one() -> None:
     message, result = conversation.to_chat_messages()[1:]
     assert json.loads(message["tool_calls"][0]["function"]["arguments"]) == {"invalid_arguments": "at nine"}
     assert result["content"] == '{"error":"no JSON"}'
+
+
+def test_a_call_without_a_name_is_not_sent() -> None:
+    nameless = {"index": 0, "id": "call_1", "type": "function", "function": {"arguments": "{}"}}
+    conversation = said("Hi", chat_answer({"content": "One moment."}, {"tool_calls": [nameless]}))
+    assert len(conversation.answers[0].calls_to_answer) == 1
+    assert conversation.unanswered_calls == []
+    assert "tool_calls" not in conversation.to_chat_messages()[1]
+    assert [item["type"] for item in conversation.to_response_items()] == ["message", "message"]
+
+
+def test_a_hosted_call_that_a_gateway_answered_goes_back_as_items_only() -> None:
+    shell = {
+        "type": "shell_call",
+        "id": "sh_1",
+        "call_id": "call_1",
+        "status": "completed",
+        "action": {"commands": ["ls"]},
+    }
+    output = {"type": "shell_call_output", "id": "sho_1", "call_id": "call_1", "status": "completed", "output": []}
+    conversation = said("Hi", responses_answer(shell, output, MESSAGE))
+    assert conversation.unanswered_calls == []
+    assert "tool_calls" not in conversation.to_chat_messages()[1]
+    types = [item["type"] for item in conversation.to_response_items()]
+    assert types == ["message", "shell_call", "shell_call_output", "message"]
 
 
 def test_a_failed_patch_says_so_in_its_own_word() -> None:

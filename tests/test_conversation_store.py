@@ -9,8 +9,10 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamshim import Conversation, ConversationStore, ResponseNotFoundError
+from streamshim.history.conversation_store import _APPLICATION, _SCHEMA
 from tests.strategies import json_values
 from tests.test_history import MESSAGE, responses_answer
 
@@ -179,6 +182,7 @@ def test_past_a_number_the_threads_longest_unused_go_first(path: Path | None) ->
         with pytest.raises(ValueError, match="this thread alone has 4 responses"):
             put_chain(store, "c4", previous="c3")
         assert len(store.chain("ann", "c3")) == 3
+        assert store.get("ann", "c4") is None
 
 
 def test_past_a_size_the_threads_longest_unused_go_first(path: Path | None) -> None:
@@ -284,6 +288,43 @@ def test_4_processes_that_open_a_new_store_at_once_lose_nothing(tmp_path: Path) 
         assert [len(store.chain(f"process{number}", "r39")) for number in range(4)] == [40] * 4
 
 
+@contextmanager
+def opened_meanwhile(path: Path) -> Iterator[None]:
+    """A store opened by another thread while the block runs, which must succeed after it."""
+    with ThreadPoolExecutor(1) as pool:
+        opening = pool.submit(ConversationStore, path)
+        time.sleep(0.2)
+        try:
+            assert not opening.done()
+        finally:
+            yield
+            opening.result().close()
+
+
+def test_a_store_waits_for_whoever_makes_its_tables(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with opened_meanwhile(path):
+        for statement in (*_SCHEMA.split(";"), f"PRAGMA application_id = {_APPLICATION}", "PRAGMA user_version = 1"):
+            other.execute(statement)
+        other.execute("COMMIT")
+    other.close()
+
+
+def test_a_store_waits_for_whoever_reads_before_it_changes_the_journal(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    with ConversationStore(path) as store:
+        put_chain(store, "r1")
+    other = sqlite3.connect(path, isolation_level=None)
+    assert other.execute("PRAGMA journal_mode = DELETE").fetchone() == ("delete",)
+    other.execute("BEGIN")
+    other.execute("SELECT * FROM responses").fetchone()
+    with opened_meanwhile(path):
+        other.execute("COMMIT")
+    other.close()
+
+
 def test_a_process_killed_while_it_writes_leaves_all_that_was_stored(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     for attempt in range(3):
@@ -309,6 +350,8 @@ def test_a_forked_process_writes_through_a_connection_of_its_own(tmp_path: Path)
         "store = streamshim.ConversationStore(sys.argv[1])\n"
         "store.put('ann', 'r1')\n"
         "child = os.fork()\n"
+        "len(store)\n"
+        "assert store._handle.process == os.getpid()\n"
         "for at in range(20): store.put('child' if child == 0 else 'parent', f'r{at}')\n"
         "if child == 0: os._exit(0)\n"
         "status = os.waitpid(child, 0)[1]\n"

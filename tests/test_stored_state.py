@@ -131,6 +131,7 @@ REFUSALS = [
         },
     ),
     (422, {"detail": "previous_response_id is not supported"}),
+    (400, {"error": {"message": "Invalid value.", "param": "previous_response_id"}}),
 ]
 
 

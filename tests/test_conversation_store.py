@@ -343,6 +343,57 @@ def test_a_process_killed_while_it_writes_leaves_all_that_was_stored(tmp_path: P
     check.close()
 
 
+class Busy:
+    """A connection that is locked a few times."""
+
+    def __init__(self, times: int) -> None:
+        self.times = times
+
+    def execute(self, statement: str) -> None:
+        self.times -= 1
+        if self.times >= 0:
+            raise sqlite3.OperationalError("database is locked")
+
+
+def test_a_journal_that_is_locked_is_tried_again_for_as_long_as_was_allowed() -> None:
+    patient, busy = ConversationStore(), Busy(3)
+    patient._set_journal(busy)
+    assert busy.times < 0
+    patient.close()
+    with ConversationStore(busy_timeout=0) as hasty, pytest.raises(sqlite3.OperationalError, match="locked"):
+        hasty._set_journal(Busy(10**9))
+
+
+OPENERS = """
+import os, sys, time
+from pathlib import Path
+from streamshim import ConversationStore
+bad = 0
+for turn in range(12):
+    path, start = Path(sys.argv[1]) / f"{turn}.db", time.time() + 0.05
+    children = []
+    for number in range(8):
+        children.append(os.fork())
+        if children[-1] == 0:
+            while time.time() < start:
+                pass
+            with ConversationStore(path) as store:
+                store.put(f"key{number}", "r1")
+            os._exit(0)
+    bad += sum(os.waitpid(child, 0)[1] != 0 for child in children)
+    with ConversationStore(path) as store:
+        bad += len(store) != 8
+print(bad)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_processes_that_make_a_store_at_the_same_moment_do_not_mistake_it_for_another_programs(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", OPENERS, str(tmp_path)]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert run.stdout == "0\n", run.stderr
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_a_forked_process_writes_through_a_connection_of_its_own(tmp_path: Path) -> None:
     program = (

@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self, cast
+from typing import Any, Literal, Self, cast
 
 from ..errors import StreamshimError
 from ..json_codec import dumps, loads
@@ -320,7 +320,9 @@ class ConversationStore:
         return _Handle(connection, threading.Lock(), os.getpid())
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
-        if not self._is_ready(connection):
+        with _transaction(connection, "DEFERRED"):  # one view of the file, whoever may be making it
+            is_ready = self._is_ready(connection)
+        if not is_ready:
             with _transaction(connection):
                 if not self._is_ready(connection):  # nobody else was faster
                     for statement in _SCHEMA.split(";"):
@@ -368,8 +370,10 @@ _inherited: list[_Handle] = []
 
 
 @contextmanager
-def _transaction(connection: sqlite3.Connection) -> Generator[None]:
-    connection.execute("BEGIN IMMEDIATE")
+def _transaction(
+    connection: sqlite3.Connection, kind: Literal["DEFERRED", "IMMEDIATE"] = "IMMEDIATE"
+) -> Generator[None]:
+    connection.execute(f"BEGIN {kind}")
     try:
         yield
         connection.execute("COMMIT")

@@ -59,6 +59,18 @@ if TYPE_CHECKING:
         Usage,
         UsageReport,
     )
+    from .history import (
+        Conversation,
+        ConversationStore,
+        InputError,
+        InputFinding,
+        ResponseNotFoundError,
+        StateFallback,
+        StoredResponse,
+        StoredState,
+        check_input,
+        raise_for_findings,
+    )
     from .http_error import read_error
     from .http_transport import transport
     from .response import Collector, ModelResponse, collect
@@ -79,6 +91,10 @@ _MODULES = {
         "StreamStart TextDelta TextEnd TextStart ToolCallDelta ToolCallEnd ToolCallStart ToolProgress Unknown "
         "Usage UsageReport"
     ),
+    ".history": (
+        "Conversation ConversationStore InputError InputFinding ResponseNotFoundError StateFallback StoredResponse "
+        "StoredState check_input raise_for_findings"
+    ),
     ".http_error": "read_error",
     ".http_transport": "transport",
     ".response": "Collector ModelResponse collect",
@@ -95,6 +111,8 @@ __all__ = [
     "ChatEncoder",
     "Citation",
     "Collector",
+    "Conversation",
+    "ConversationStore",
     "Cursor",
     "ErrorInfo",
     "ErrorReport",
@@ -102,6 +120,8 @@ __all__ = [
     "EventStream",
     "Evidence",
     "Finish",
+    "InputError",
+    "InputFinding",
     "MediaDelta",
     "MediaEnd",
     "MediaStart",
@@ -117,8 +137,12 @@ __all__ = [
     "RefusalEnd",
     "RefusalStart",
     "Repair",
+    "ResponseNotFoundError",
     "ResponsesEncoder",
     "SourceError",
+    "StateFallback",
+    "StoredResponse",
+    "StoredState",
     "StreamDecoder",
     "StreamEnd",
     "StreamFailedError",
@@ -143,6 +167,7 @@ __all__ = [
     "aiter_responses",
     "aparse",
     "astream",
+    "check_input",
     "collect",
     "convert",
     "encode_chat",
@@ -150,6 +175,7 @@ __all__ = [
     "iter_responses",
     "live_arguments",
     "parse",
+    "raise_for_findings",
     "read_error",
     "stream",
     "tool_result",

@@ -25,7 +25,7 @@ from .events import (
 )
 
 if TYPE_CHECKING:
-    from .encode.history import ReasoningReplay
+    from .encode.history import ItemReasoning, ReasoningReplay
     from .encode.options import ChatBodyOptions, ResponsesOptions
 
 
@@ -259,22 +259,25 @@ class ModelResponse(_Model):
 
         Args:
             reasoning: "tool_turns": thought goes back beside tool calls, as vendors that interleave the two demand;
-                "always": also elsewhere, and as `""` beside calls without thought; "never".
+                "always": also elsewhere, and as `""` beside calls without thought; "details": always, as
+                `reasoning_details`; "in_content": always, between think tags before the text; "never".
         """
         from .encode.history import chat_messages
 
         return chat_messages(self, reasoning=reasoning)
 
-    def to_response_items(self, *, keep_ids: bool = True) -> list[dict[str, Any]]:
+    def to_response_items(self, *, keep_ids: bool = True, reasoning: ItemReasoning = "always") -> list[dict[str, Any]]:
         """What the `input` of the next Responses request must carry of choice 0: its items, in their order.
 
         Args:
             keep_ids: keep the ids of the source, for a vendor that stores its answers. Thought and what follows it
-                keep them together or not at all: where the source left one open, all are stripped.
+                keep them together or not at all: where the source left one open, or thought is left out, all are
+                stripped.
+            reasoning: "always": all thought; "as_received": only what came as an item; "never".
         """
         from .encode.history import response_items
 
-        return response_items(self, keep_ids=keep_ids)
+        return response_items(self, keep_ids=keep_ids, reasoning=reasoning)
 
 
 _EMPTY_CHOICE = Choice(index=0)

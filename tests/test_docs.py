@@ -25,6 +25,7 @@ from docs import generate_quirks
 from streamshim.cli import capture, convert, demo, events, response, show, timeline
 from streamshim.cli.options import add_decoder_options
 from streamshim.decode import limits
+from streamshim.encode.history import ItemReasoning, ReasoningReplay
 from streamshim.event_stream import EventStreamBase, StreamOptions
 from streamshim.quirks import QUIRKS
 from tests.loopback import serve
@@ -232,6 +233,22 @@ def test_names_in_the_table_of_changes_are_found_in_the_files_named_beside_them(
         files = [name for name in code_in(places) if name.endswith(".py")]
         source = "".join((ROOT / "streamshim" / name).read_text(encoding="utf-8") for name in files)
         assert [name for name in code_in(places) if name not in files and name not in source] == []
+
+
+def test_table_of_findings_has_every_code() -> None:
+    told = [code for cells in rows(DOCS / "history.md", "`code`", "what is wrong") for code in code_in(cells[0])]
+    room = ROOT / "streamshim" / "history"
+    source = "".join(path.read_text(encoding="utf-8") for path in sorted(room.glob("*.py")))
+    assert sorted(told) == sorted(set(re.findall(r'(?:add|InputFinding)\(\s*[^,]+, "([a-z-]+)"', source)))
+
+
+def test_tables_of_thought_have_every_word() -> None:
+    for heads, words in (
+        (("`reasoning`", "what goes back", "who wants it"), ReasoningReplay),
+        (("`reasoning`", "what goes back"), ItemReasoning),
+    ):
+        told = [json.loads(code_in(cells[0])[0]) for cells in rows(DOCS / "history.md", *heads)]
+        assert sorted(told) == sorted(typing.get_args(words))
 
 
 # -- quirks and vendors -----------------------------------------------------------------------------------------------

@@ -34,7 +34,7 @@ _PROSE: dict[str, tuple[str, SlotKind, str, str]] = {
     "reasoning_summary": ("reasoning", "summary", "summary_index", "text"),
 }
 """Event family: item type, kind of part, its index, and where `.done` keeps the whole."""
-_METADATA = ("service_tier", "moderation")
+_METADATA = ("service_tier", "moderation", "previous_response_id")
 _KEEPALIVES = frozenset(("keepalive", "ping", "heartbeat"))
 _MAX_HANDLERS = 64
 """Kinds of deltas that one stream may have and still be known by name."""

@@ -18,8 +18,10 @@ from .responses import ResponsesEncoder
 if TYPE_CHECKING:
     from ..response_models import ModelResponse, ReasoningPart, ToolCallPart
 
-ReasoningReplay = Literal["tool_turns", "always", "never"]
-"""When thought goes back on the chat API: beside tool calls, always, or never."""
+ReasoningReplay = Literal["tool_turns", "always", "details", "in_content", "never"]
+"""How thought goes back on the chat API: beside tool calls, always, as `reasoning_details`, between tags, or never."""
+ItemReasoning = Literal["as_received", "always", "never"]
+"""Which thought goes back on the Responses API: what came as an item, also what came on the chat API, or none."""
 
 _MADE_UP = "\0"
 """No id of a source: it marks those that the encoder had to make up."""
@@ -27,7 +29,7 @@ _STRIPPED = frozenset(("message", "reasoning", "function_call", "custom_tool_cal
 """Items that may go back without an id. They keep their ids together or lose them together."""
 _SIGNATURE_HOME = ("extra_content", "google", "thought_signature")
 """Where a signed call keeps its signature on the chat API: without it the next request is refused."""
-_RESULTS = {
+HOSTED_RESULTS = {
     "apply_patch_call": ("apply_patch_call_output", "call_id", "output", {"status": "completed"}),
     "computer_call": ("computer_call_output", "call_id", "output", {}),
     "local_shell_call": ("local_shell_call_output", "id", "output", {}),
@@ -44,16 +46,21 @@ def chat_messages(response: ModelResponse, *, reasoning: ReasoningReplay = "tool
     Args:
         response: what was answered.
         reasoning: "tool_turns": thought goes back beside tool calls, as vendors that interleave the two demand;
-            "always": also elsewhere, and as `""` beside calls without thought; "never".
+            "always": also elsewhere, and as `""` beside calls without thought; "details": always, as
+            `reasoning_details`; "in_content": always, between think tags before the text; "never".
     """
-    calls = [call for call in response.tool_calls if call.kind != "server" and _is_whole(call)]
+    calls = [call for call in response.tool_calls if call.kind != "server" and not call.answered and _is_whole(call)]
     audio = [part for part in response.media if part.id and (part.media_type or "").startswith("audio/")]
     if not (calls or audio or response.text or response.refusal):
         return []
     message: dict[str, Any] = {"role": "assistant", "content": response.text or None}
     if response.refusal:
         message["refusal"] = response.refusal
-    if reasoning == "always" or (reasoning == "tool_turns" and calls):
+    if reasoning == "in_content" and response.reasoning:
+        message["content"] = f"<think>\n{response.reasoning}</think>\n\n{response.text}"
+    elif reasoning == "details":
+        message.update(_detailed_thought(response))
+    elif reasoning == "always" or (reasoning == "tool_turns" and calls):
         message.update(_thought(response, placeholder=reasoning == "always" and bool(calls)))
     if audio:
         message["audio"] = {"id": audio[-1].id}
@@ -80,55 +87,85 @@ def _thought(response: ModelResponse, *, placeholder: bool) -> dict[str, Any]:
     thought: dict[str, Any] = {}
     if response.reasoning or placeholder:
         thought["reasoning_content"] = response.reasoning
-    parts = [part for choice in response.choices[:1] for part in choice.parts if part.type == "reasoning"]
+    parts = _thoughts(response)
     if response.api == "chat" and any(part.signature or part.encrypted for part in parts):
         thought["reasoning_details"] = [detail for part in parts for detail in _details(part)]
     return thought
 
 
-def _details(part: ReasoningPart) -> list[dict[str, Any]]:
+def _detailed_thought(response: ModelResponse) -> dict[str, Any]:
+    details = [detail for part in _thoughts(response) for detail in _details(part, opaque=response.api == "chat")]
+    return {"reasoning_details": details} if details else {}
+
+
+def _thoughts(response: ModelResponse) -> list[ReasoningPart]:
+    return [part for choice in response.choices[:1] for part in choice.parts if part.type == "reasoning"]
+
+
+def _details(part: ReasoningPart, *, opaque: bool = True) -> list[dict[str, Any]]:
+    """`opaque`: with what is signed or encrypted."""
     details: list[dict[str, Any]] = []
-    if part.text or part.signature:
-        signature = {"signature": part.signature} if part.signature else {}
+    if part.text or (opaque and part.signature):
+        signature = {"signature": part.signature} if opaque and part.signature else {}
         details.append({"type": "reasoning.text", "text": part.text, **signature})
-    if part.encrypted:
+    if opaque and part.encrypted:
         details.append({"type": "reasoning.encrypted", "data": part.encrypted})
     return details
 
 
-def response_items(response: ModelResponse, *, keep_ids: bool = True) -> list[dict[str, Any]]:
+def response_items(
+    response: ModelResponse,
+    *,
+    keep_ids: bool = True,
+    reasoning: ItemReasoning = "always",
+    items: Sequence[Mapping[str, Any]] | None = None,
+) -> list[dict[str, Any]]:
     """The items of choice 0 in their order, ready to be put into the next `input`.
 
     Args:
         response: what was answered.
         keep_ids: keep the ids of the source, for a vendor that stores its answers. Thought and what follows it keep
-            them together or not at all: where the source left one open, all are stripped.
+            them together or not at all: where the source left one open, or thought is left out, all are stripped.
+        reasoning: "always": all thought; "as_received": only what came as an item; "never".
+        items: the items as they came, with what is not modelled; without them they are written anew.
     """
-    encoder = ResponsesEncoder(reasoning="text", make_id=lambda prefix: _MADE_UP + prefix)
-    for event in replay(response):
-        encoder.feed(event)
-    items = [item for item in encoder.response["output"] if _is_carried(item)]
-    keep_ids = keep_ids and not any(item["id"].startswith(_MADE_UP) for item in items)
-    # what was compacted stands for all that came before it
-    carried = [unknown.data for unknown in response.unknown if unknown.name == "compaction"]
-    carried += [_carried(item, keep_ids=keep_ids) for item in items]
+    came = list(items) if items is not None else _written(response)
+    carries_thought = reasoning == "always" or (reasoning == "as_received" and response.api == "responses")
+    came = [item for item in came if _is_carried(item) and (carries_thought or item["type"] != "reasoning")]
+    keep_ids = keep_ids and carries_thought and all(_has_id(item) for item in came)
+    carried = [_carried(item, keep_ids=keep_ids) for item in came]
     carried = [item for item in carried if _says_anything(item)]
     while carried and carried[-1]["type"] == "reasoning":
         carried.pop()  # thought that nothing follows is refused
     return carried
 
 
-def _is_carried(item: dict[str, Any]) -> bool:
-    if item["type"] == "image_generation_call" and item["id"].startswith(_MADE_UP):
+def _written(response: ModelResponse) -> list[dict[str, Any]]:
+    encoder = ResponsesEncoder(reasoning="text", make_id=lambda prefix: _MADE_UP + prefix)
+    for event in replay(response):
+        encoder.feed(event)
+    # what was compacted stands for all that came before it
+    compacted = [unknown.data for unknown in response.unknown if unknown.name == "compaction"]
+    return [*compacted, *encoder.response["output"]]
+
+
+def _has_id(item: Mapping[str, Any]) -> bool:
+    id = item.get("id")
+    return isinstance(id, str) and id != "" and not id.startswith(_MADE_UP)
+
+
+def _is_carried(item: Mapping[str, Any]) -> bool:
+    if item["type"] == "image_generation_call" and not _has_id(item):
         return False  # an image that no call of this API made
-    return item["type"] in ("message", "reasoning") or item["status"] != "incomplete"
+    return item["type"] in ("message", "reasoning") or item.get("status") != "incomplete"
 
 
-def _carried(item: dict[str, Any], *, keep_ids: bool) -> dict[str, Any]:
-    """An item as input: log probabilities are of no use there."""
+def _carried(item: Mapping[str, Any], *, keep_ids: bool) -> dict[str, Any]:
+    """An item as input: log probabilities are of no use there, and a null content or status is refused."""
     left_out = {"id", "status"} if item["type"] in _STRIPPED and not keep_ids else set[str]()
+    left_out |= {key for key in ("content", "status") if item.get(key) is None}
     carried = {key: value for key, value in item.items() if key not in left_out}
-    if item["type"] == "message":
+    if item["type"] == "message" and isinstance(item.get("content"), list):
         carried["content"] = [
             {key: value for key, value in part.items() if key != "logprobs"} for part in item["content"]
         ]
@@ -138,9 +175,12 @@ def _carried(item: dict[str, Any], *, keep_ids: bool) -> dict[str, Any]:
 def _says_anything(item: dict[str, Any]) -> bool:
     """Whether an item holds more than its name: an id alone is enough where the vendor keeps what it stands for."""
     if item["type"] == "message":
-        return any(part.get("text") or part.get("refusal") for part in item["content"])
+        content = item.get("content")
+        if not isinstance(content, list):
+            return bool(content)
+        return any(part.get("text") or part.get("refusal") for part in content)
     if item["type"] == "reasoning":
-        return any(item.get(key) for key in ("id", "summary", "content", "encrypted_content"))
+        return any(item.get(key) for key in ("id", "content", "encrypted_content"))  # a summary is for people
     return True
 
 
@@ -171,9 +211,9 @@ def tool_result(
 
 def _hosted_result(call: ToolCallPart | ToolCallEnd, output: Any) -> dict[str, Any]:
     item_type = getattr(call, "item_type", None) or f"{call.name}_call"
-    if item_type not in _RESULTS:
+    if item_type not in HOSTED_RESULTS:
         raise ValueError(f"how to answer a call of type {item_type!r} is not known")
-    answer_type, id_name, result_name, besides = _RESULTS[item_type]
+    answer_type, id_name, result_name, besides = HOSTED_RESULTS[item_type]
     result = output if isinstance(output, Mapping) and result_name in output else {result_name: output}
     return {"type": answer_type, id_name: call.call_id, **besides, **result}
 

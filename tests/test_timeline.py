@@ -188,7 +188,7 @@ def test_a_burst_is_higher_than_a_drop() -> None:
 
 def test_a_long_stream_has_no_more_marks_than_a_picture_can_show() -> None:
     moments = [Moment(at / 1000, TextDelta("a", 0, 0)) for at in range(20_000)]
-    assert len(marks_of(draw(Timeline(moments, end=20.0)), "text")) <= COLUMNS
+    assert 300 < len(marks_of(draw(Timeline(moments, end=20.0)), "text")) < 500
 
 
 def test_events_and_times_of_ones_own_are_enough() -> None:

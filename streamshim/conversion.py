@@ -64,19 +64,28 @@ class ConvertedStream(ConvertedStreamBase):
         super().__init__(encoder, events)
         self._events = events
 
-    def __iter__(self) -> Self:
-        """The stream itself."""
-        return self
+    def __iter__(self) -> Iterator[bytes]:
+        """The frames that are still to come."""
+        while True:
+            for frame in self._frames:  # noqa: UP028  (it would close `_frames` with this generator: a loop may be left)
+                yield frame
+            if not self._advance():
+                return
 
     def __next__(self) -> bytes:
         """The next frame."""
-        for frame in self._frames:
-            return frame
         while True:
-            event = next(self._events)
-            self._frames = iter(self._encoder.feed(event))
             for frame in self._frames:
                 return frame
+            if not self._advance():
+                raise StopIteration
+
+    def _advance(self) -> bool:
+        """Go on to what the next piece of the source says; False at the end."""
+        events = self._events.next_batch()
+        if events is not None:
+            self._frames = self._encoder.encode(events)
+        return events is not None
 
     def close(self) -> None:
         """Leave: the source is closed, and nothing more is written. May be called again."""
@@ -103,19 +112,28 @@ class AsyncConvertedStream(ConvertedStreamBase):
         super().__init__(encoder, events)
         self._events = events
 
-    def __aiter__(self) -> AsyncIterator[bytes]:
-        """The stream itself."""
-        return self
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        """The frames that are still to come."""
+        while True:
+            for frame in self._frames:
+                yield frame
+            if not await self._advance():
+                return
 
     async def __anext__(self) -> bytes:
         """The next frame."""
-        for frame in self._frames:
-            return frame
         while True:
-            event = await anext(self._events)
-            self._frames = iter(self._encoder.feed(event))
             for frame in self._frames:
                 return frame
+            if not await self._advance():
+                raise StopAsyncIteration
+
+    async def _advance(self) -> bool:
+        """Go on to what the next piece of the source says; False at the end."""
+        events = await self._events.next_batch()
+        if events is not None:
+            self._frames = self._encoder.encode(events)
+        return events is not None
 
     async def aclose(self) -> None:
         """Leave: the source is closed, and nothing more is written. May be called again."""

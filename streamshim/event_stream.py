@@ -206,6 +206,10 @@ class EventStreamBase:
             self._is_over = True
             self._clock.stop()
 
+    def _has_more(self) -> bool:
+        """Whether the batch has events that the reader is still to be handed."""
+        return length_hint(self._rest) > 0 and (self._observer is None or self._observer.error is None)
+
     def _keep_seen(self) -> None:
         """Keep for the collector what the reader has seen of the batch since the last time."""
         seen = len(self._batch) - length_hint(self._rest)

@@ -86,6 +86,14 @@ def dumps(value: Any) -> str:
             return "null"
 
 
+def dumps_string(text: str) -> bytes:
+    """One string as it stands in what `dumps` writes, in UTF-8."""
+    try:
+        return _encode(text)
+    except (TypeError, ValueError):
+        return dumps(text).encode()
+
+
 def loads_lenient(data: bytes | str) -> tuple[Any, str]:
     """A second try after `loads` failed: the value, and in a few words what was wrong.
 

@@ -68,6 +68,13 @@ class EventStream(EventStreamBase):
                 self._raise_bad_end()
                 raise StopIteration
 
+    def next_batch(self) -> Iterator[Event] | None:
+        """What is left of the events that one piece gave, else those of the next one; None at the end.
+
+        Raises as `__next__` does, but not for how the stream ended.
+        """
+        return self._queue if self._has_more() or self._advance() else None
+
     def text_deltas(self) -> Iterator[str]:
         """The answer alone (of choice 0), piece by piece; raises as `__next__` does."""
         for event in self:
@@ -177,6 +184,13 @@ class AsyncEventStream(EventStreamBase):
             if not await self._advance():
                 self._raise_bad_end()
                 raise StopAsyncIteration
+
+    async def next_batch(self) -> Iterator[Event] | None:
+        """What is left of the events that one piece gave, else those of the next one; None at the end.
+
+        Raises as `__anext__` does, but not for how the stream ended.
+        """
+        return self._queue if self._has_more() or await self._advance() else None
 
     async def text_deltas(self) -> AsyncIterator[str]:
         """The answer alone (of choice 0), piece by piece; raises as `__anext__` does."""

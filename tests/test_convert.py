@@ -238,6 +238,32 @@ def test_frames_come_as_soon_as_their_events_do() -> None:
         assert taken == [0]
 
 
+def test_a_loop_may_be_left_and_taken_up_again() -> None:
+    fixed: dict[str, Any] = {"make_id": lambda prefix: f"{prefix}_1", "now": lambda: 5}
+    with convert(b"".join(THINKING_CALL), **fixed) as stream:
+        frames: list[bytes] = []
+        for part in stream:
+            frames.append(part)
+            break
+        frames.append(next(stream))
+        frames += stream
+    assert frames == list(convert(iter(THINKING_CALL), **fixed))
+
+
+def test_how_the_source_ended_is_not_known_before_the_frames_that_say_so() -> None:
+    with convert(b"".join(CHAT), "chat") as stream:
+        assert [stream.end is not None for _ in stream] == [False, False, False, False, True]
+
+
+def test_nothing_more_comes_once_a_stream_is_closed_in_mid_loop() -> None:
+    with convert(b"".join(CHAT)) as stream:
+        for number, _ in enumerate(stream):
+            assert number == 0
+            stream.close()
+    assert stream.end is not None
+    assert stream.end.status == "cancelled"
+
+
 def test_source_is_closed_at_the_end() -> None:
     source = Source(CHAT)
     assert wire_breaches(list(convert(source))) == []
@@ -259,6 +285,25 @@ def test_source_that_breaks_is_closed_and_the_wire_says_so() -> None:
     events = payloads(list(convert(source)))
     assert events[-1]["response"]["error"]["code"] == "stream_truncated"
     assert source.closed == 1
+
+
+def test_what_an_observer_raises_passes_through_in_mid_piece_and_closes_the_source() -> None:
+    def observe(event: streamshim.Event) -> None:
+        if event.type == "text_delta":
+            raise LookupError(event.delta)
+
+    source, frames = Source([b"".join(CHAT)]), list[bytes]()
+    with pytest.raises(LookupError, match="Hel"):
+        frames.extend(convert(source, "chat", on_event=observe))
+    assert source.closed == 1
+
+    async def run() -> None:
+        async for part in aconvert(AsyncSource([b"".join(CHAT)]), "chat", on_event=observe):
+            frames.append(part)
+
+    with pytest.raises(LookupError, match="Hel"):
+        asyncio.run(run())
+    assert len(payloads(frames)) == 2 * len(["the role"])
 
 
 def test_an_interrupt_passes_through_and_closes_the_source() -> None:
@@ -291,6 +336,43 @@ def test_async_reader_may_leave() -> None:
 
     assert asyncio.run(run()) == []
     assert source.closed == 1
+
+
+def test_async_loop_may_be_left_and_taken_up_again_until_the_stream_is_closed() -> None:
+    frames: list[bytes] = []
+
+    async def run() -> None:
+        stream = aconvert(b"".join(CHAT))
+        async for part in stream:
+            frames.append(part)
+            break
+        async for part in stream:
+            frames.append(part)
+            if b"output_item.added" in part:
+                await stream.aclose()  # the event that is being written has another frame
+        assert stream.end is not None
+        assert stream.end.status == "cancelled"
+
+    asyncio.run(run())
+    names = [part.split(b"\n")[0] for part in frames]
+    assert names == [b"event: response." + name for name in (b"created", b"in_progress", b"output_item.added")]
+
+
+def test_async_frames_come_as_soon_as_their_events_do() -> None:
+    taken: list[int] = []
+
+    async def pieces() -> AsyncIterator[bytes]:
+        for number, piece in enumerate(CHAT):
+            taken.append(number)
+            yield piece
+
+    async def run() -> None:
+        async with aconvert(pieces()) as stream:
+            while b"output_text.delta" not in await anext(stream):
+                pass
+            assert taken == [0]
+
+    asyncio.run(run())
 
 
 def test_a_cancelled_task_closes_the_source() -> None:

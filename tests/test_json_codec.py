@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamshim import json_codec
-from streamshim.json_codec import Brackets, depth_of, dumps, loads, loads_lenient, rescue
+from streamshim.json_codec import Brackets, depth_of, dumps, dumps_string, loads, loads_lenient, rescue
 
 values = st.recursive(
     st.one_of(
@@ -82,6 +82,14 @@ def test_standard_library_is_as_strict_as_the_fast_parser(data: bytes) -> None:
 )
 def test_dumps_never_raises(value: Any, text: str) -> None:
     assert dumps(value) == text
+
+
+@given(text=st.one_of(st.text(st.characters()), st.sampled_from(["\ud83d\ude00", "\x00\x7f\u2028", '"\\'])))
+def test_one_string_is_written_as_it_stands_in_a_document(text: str) -> None:
+    for encode in (json_codec._encode, json_codec._stdlib_dumps):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(json_codec, "_encode", encode)
+            assert b'{"a":' + dumps_string(text) + b',"b":"\xc3\xbc"}' == dumps({"a": text, "b": "ü"}).encode()
 
 
 @pytest.mark.parametrize(

@@ -211,6 +211,34 @@ def test_an_async_loop_may_be_left_and_taken_up_again() -> None:
     assert asyncio.run(main()) == pushed([b"".join(CHAT)])
 
 
+def test_a_batch_is_what_is_left_of_one_piece_and_counts_as_seen_only_as_it_is_taken() -> None:
+    source = Tap(CHAT)
+    with stream(source) as events:
+        seen = [next(events)]
+        batch = events.next_batch()
+        assert (batch, source.taken) == (events.next_batch(), 1)
+        while batch := events.next_batch():
+            for event in batch:
+                seen.append(event)
+                assert events.response == collect(seen)
+        assert source.taken == len(CHAT)
+    assert seen == pushed(CHAT)
+
+
+def test_an_async_batch_is_what_is_left_of_one_piece() -> None:
+    async def main() -> None:
+        source = AsyncTap(CHAT)
+        async with astream(source) as events:
+            seen = [await anext(events)]
+            batch = await events.next_batch()
+            assert (batch, source.sync.taken) == (await events.next_batch(), 1)
+            while batch := await events.next_batch():
+                seen += batch
+        assert seen == pushed(CHAT)
+
+    asyncio.run(main())
+
+
 @pytest.mark.parametrize("pieces", [RESPONSES, [b"".join(RESPONSES)]], ids=["by frames", "in one piece"])
 def test_the_response_is_what_the_reader_has_seen_so_far_however_the_bytes_came(pieces: list[bytes]) -> None:
     seen: list[Event] = []

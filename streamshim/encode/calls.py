@@ -38,6 +38,7 @@ class ClientCall:
             name=start.name,
             **{spelling.input_member: ""},
         )
+        self._deltas = output.deltas(f"{spelling.family}.delta", self._item.place)
 
     def delta(self, event: ToolCallDelta) -> None:
         """More of its input."""
@@ -62,7 +63,7 @@ class ClientCall:
     def _add(self, delta: str) -> None:
         if delta:
             self._pieces.append(delta)
-            self._output.write(f"{self._spelling.family}.delta", **self._item.place, delta=delta)
+            self._deltas.write(delta)
 
 
 def rest_of(streamed: str, whole: str) -> str:

@@ -29,9 +29,10 @@ from ..events import (
     Usage,
     UsageReport,
 )
+from ..json_codec import dumps_string
 from .chat_calls import HeldCall, StreamedCall
 from .details import finish_word, source_of, written_logprobs
-from .encoder import DONE, FAILED_MESSAGE, TRUNCATED_CODE, TRUNCATED_MESSAGE, Encoder, frame
+from .encoder import DONE, FAILED_MESSAGE, MARK, TRUNCATED_CODE, TRUNCATED_MESSAGE, Encoder, frame, frame_around
 from .options import ChatReasoning, ChatTruncated, CustomTools, ToolCallMode, check_word
 from .response_object import total_of
 
@@ -125,6 +126,7 @@ class ChatEncoder(Encoder):
         self._calls: dict[int, StreamedCall | HeldCall] = {}
         self._sounds: dict[int, _Sound] = {}
         self._media_types: dict[int, str | None] = {}
+        self._around: dict[object, list[bytes]] = {}
         self._error: ErrorInfo | None = None
         self._usage: Usage | None = None
 
@@ -134,12 +136,32 @@ class ChatEncoder(Encoder):
     # -- chunks -------------------------------------------------------------------------------------------------------
 
     def _chunk(self, choices: list[dict[str, Any]], **beside: Any) -> None:
-        self._frames.append(frame({**self._head, "choices": choices, **beside, **self._tail}))
+        self._frames.append(frame(self._payload(choices, **beside)))
+
+    def _payload(self, choices: list[dict[str, Any]], **beside: Any) -> dict[str, Any]:
+        return {**self._head, "choices": choices, **beside, **self._tail}
 
     def _delta(self, index: int, delta: dict[str, Any], logprobs: Any = None, finish: str | None = None) -> None:
         """One chunk of a choice, after that which introduces the choice."""
         self._introduce(index, None)
-        self._chunk([{"index": index, "delta": delta, "logprobs": logprobs, "finish_reason": finish}])
+        self._chunk([_entry(index, delta, logprobs, finish)])
+
+    def _say(self, index: int, field: str, text: str) -> None:
+        """More of a field: a chunk that differs from the last one in the text alone."""
+        key = index, field
+        around = self._around.get(key) or self._look_around(key, index, {field: MARK})
+        self._frames.append(dumps_string(text).join(around))
+
+    def _say_input(self, call: StreamedCall, index: int, text: str) -> None:
+        """More of a call's input, in the same way."""
+        around = self._around.get(call) or self._look_around(call, index, {"tool_calls": [call.entry(MARK)]})
+        self._frames.append(dumps_string(text).join(around))
+
+    def _look_around(self, key: object, index: int, delta: dict[str, Any]) -> list[bytes]:
+        """What such chunks have around their text, until what stands beside the choices changes."""
+        self._introduce(index, None)
+        around = self._around[key] = frame_around(self._payload([_entry(index, delta)]))
+        return around
 
     def _introduce(self, index: int, content: str | None) -> None:
         """The role, in a chunk of its own, once for each choice."""
@@ -154,17 +176,19 @@ class ChatEncoder(Encoder):
         self._introduce(event.choice, "")
 
     def _on_text_delta(self, event: TextDelta) -> None:
-        if event.delta:
+        if event.logprobs and event.delta:
             logprobs = written_logprobs(event.logprobs)
             shown = {"content": logprobs, "refusal": None} if logprobs else None
             self._delta(event.choice, {"content": event.delta}, shown)
+        elif event.delta:
+            self._say(event.choice, "content", event.delta)
 
     def _on_refusal_start(self, event: RefusalStart) -> None:
         self._introduce(event.choice, None)
 
     def _on_refusal_delta(self, event: RefusalDelta) -> None:
         if event.delta:
-            self._delta(event.choice, {"refusal": event.delta})
+            self._say(event.choice, "refusal", event.delta)
 
     def _on_reasoning_start(self, event: ReasoningStart) -> None:
         if event.kind != "encrypted" and self._reasoning != "none":
@@ -174,7 +198,7 @@ class ChatEncoder(Encoder):
         if self._reasoning == "none":
             self._drop(event.type)
         elif event.delta:
-            self._delta(event.choice, {self._reasoning: event.delta})
+            self._say(event.choice, self._reasoning, event.delta)
 
     def _on_reasoning_end(self, event: ReasoningEnd) -> None:
         if event.encrypted:
@@ -189,15 +213,18 @@ class ChatEncoder(Encoder):
             self._drop("server_call")
             return
         choice = self._choices.setdefault(event.choice, _Choice())
+        call_id = event.call_id or self._make_id("call")
+        custom = event.kind == "custom" and self._custom_tools == "custom"
+
+        def write(entry: dict[str, Any]) -> None:
+            self._delta(event.choice, {"tool_calls": [entry]})
+
         # who runs a hosted tool is certain only at its end
-        held = self._tool_calls == "whole" or event.kind == "builtin"
-        self._calls[event.part] = (HeldCall if held else StreamedCall)(
-            event,
-            event.call_id or self._make_id("call"),
-            choice.next_call,
-            lambda entry: self._delta(event.choice, {"tool_calls": [entry]}),
-            custom=event.kind == "custom" and self._custom_tools == "custom",
-        )
+        if self._tool_calls == "whole" or event.kind == "builtin":
+            self._calls[event.part] = HeldCall(event, call_id, choice.next_call, write, custom=custom)
+        else:
+            index = choice.next_call()
+            self._calls[event.part] = StreamedCall(event, call_id, index, write, self._say_input, custom=custom)
 
     def _on_tool_call_delta(self, event: ToolCallDelta) -> None:
         if call := self._calls.get(event.part):
@@ -206,6 +233,7 @@ class ChatEncoder(Encoder):
     def _on_tool_call_end(self, event: ToolCallEnd) -> None:
         if call := self._calls.pop(event.part, None):
             call.end(event)
+            self._around.pop(call, None)
             if event.kind == "server":
                 self._drop("server_call")
 
@@ -258,6 +286,7 @@ class ChatEncoder(Encoder):
         tier = event.data.get("service_tier")
         if isinstance(tier, str) and tier:
             self._tail = {"service_tier": tier}
+            self._around.clear()
         if event.data.keys() - {"service_tier"}:
             self._drop(event.type)
 
@@ -337,6 +366,11 @@ class ChatEncoder(Encoder):
         "usage_report": _on_usage_report,
         "stream_end": _on_stream_end,
     }
+
+
+def _entry(index: int, delta: dict[str, Any], logprobs: Any = None, finish: str | None = None) -> dict[str, Any]:
+    """One entry of `choices`."""
+    return {"index": index, "delta": delta, "logprobs": logprobs, "finish_reason": finish}
 
 
 def written_chat_usage(usage: Usage) -> dict[str, Any]:

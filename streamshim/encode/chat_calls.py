@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 Write: TypeAlias = Callable[[dict[str, Any]], None]
 """Writes one entry of `delta.tool_calls`; the index is there already."""
+SayInput: TypeAlias = Callable[["StreamedCall", int, str], None]
+"""Writes more of a call's input; the call, its choice, the text."""
 
 _OPENING, _CLOSING = '{"input":"', '"}'
 
@@ -46,17 +48,23 @@ class StreamedCall:
     """A call whose arguments are written as they come."""
 
     def __init__(
-        self, start: ToolCallStart, call_id: str, next_index: Callable[[], int], write: Write, *, custom: bool
+        self, start: ToolCallStart, call_id: str, index: int, write: Write, say_input: SayInput, *, custom: bool
     ) -> None:
         """Writes its head. `custom`: in the form that custom tools have on this wire."""
-        self._index = next_index()
-        self._write = write
+        self._choice = start.choice
+        self._index = index
+        self._say_input = say_input
         self._custom = custom
         self._wraps = start.kind == "custom" and not custom
         self._streamed: list[str] = []
-        self._write({"index": self._index, **call_entry(call_id, start.name, "", custom=custom)})
+        write({"index": self._index, **call_entry(call_id, start.name, "", custom=custom)})
         if self._wraps:
             self._more(_OPENING)
+
+    def entry(self, text: str) -> dict[str, Any]:
+        """One more piece of its input as the wire has it."""
+        piece = {"custom": {"input": text}} if self._custom else {"function": {"arguments": text}}
+        return {"index": self._index, **piece}
 
     def delta(self, event: ToolCallDelta) -> None:
         """More of its input."""
@@ -76,8 +84,7 @@ class StreamedCall:
             self._more(_escaped(text) if self._wraps else text)
 
     def _more(self, text: str) -> None:
-        piece = {"custom": {"input": text}} if self._custom else {"function": {"arguments": text}}
-        self._write({"index": self._index, **piece})
+        self._say_input(self, self._choice, text)
 
 
 class HeldCall:

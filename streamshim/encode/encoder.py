@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ClassVar
 
 from ..events import Event, Evidence, StreamEnd, StreamStart
 from ..identifiers import random_id
-from ..json_codec import dumps
+from ..json_codec import dumps, dumps_string
 
 DONE = b"data: [DONE]\n\n"
 PING = b": ping\n\n"
 TRUNCATED_CODE = "stream_truncated"
 TRUNCATED_MESSAGE = "The upstream stream ended before it was complete."
 FAILED_MESSAGE = "The upstream reported an error and gave no message."
+MARK = random_id("mark")
+"""Stands for the text of a delta where all but that text is written. Random, so that nothing else can hold it."""
 
 
 def unix_time() -> int:
@@ -28,6 +30,11 @@ def frame(payload: dict[str, Any], event: str | None = None) -> bytes:
     return f"{head}data: {dumps(payload)}\n\n".encode()
 
 
+def frame_around(payload: dict[str, Any], event: str | None = None) -> list[bytes]:
+    """What `frame` writes before, between and behind the marks of a payload."""
+    return frame(payload, event).split(dumps_string(MARK))
+
+
 class Encoder:
     """Events in, frames out: what does not depend on the wire.
 
@@ -37,6 +44,8 @@ class Encoder:
 
     _HANDLERS: ClassVar[dict[str, Callable[[Any, Any], None]]]
     _ID_PREFIX: ClassVar[str]
+    _choice: int | None = None
+    """The one choice that the wire speaks of; None: all."""
 
     def __init__(
         self,
@@ -58,22 +67,18 @@ class Encoder:
 
     def feed(self, event: Event) -> list[bytes]:
         """Encode one event: the frames that it gives, one an entry. After `StreamEnd` nothing is written any more."""
-        handler = self._HANDLERS.get(event.type)
-        if self._ended:
-            return []
-        if handler is None:
-            self._drop(event.type)
-            return []
-        if not self._begun:
-            self._begun = True
-            self._start(event if isinstance(event, StreamStart) else StreamStart(None, None, None, None))
-        if self._is_spoken(event):
-            handler(self, event)
-        else:
-            self._drop("choice")
+        self._take(event)
         frames = self._frames[:]
         self._frames.clear()
         return frames
+
+    def encode(self, events: Iterable[Event]) -> Iterator[bytes]:
+        """Encode events, each when its frames are asked for. At the end of the stream `close()` is still owed."""
+        frames = self._frames
+        for event in events:
+            self._take(event)
+            yield from frames
+            frames.clear()
 
     def close(self) -> list[bytes]:
         """No more events: without a `StreamEnd` the stream counts as truncated. May be called again."""
@@ -84,6 +89,22 @@ class Encoder:
         """A frame that keeps the connection alive; it may stand between any two others."""
         return PING
 
+    def _take(self, event: Event) -> None:
+        """Write what one event says to `_frames`."""
+        handler = self._HANDLERS.get(event.type)
+        if self._ended:
+            return
+        if handler is None:
+            self._drop(event.type)
+            return
+        if not self._begun:
+            self._begun = True
+            self._start(event if isinstance(event, StreamStart) else StreamStart(None, None, None, None))
+        if self._choice is None or getattr(event, "choice", self._choice) == self._choice:
+            handler(self, event)
+        else:
+            self._drop("choice")
+
     def _start(self, start: StreamStart) -> None:
         """Fix who speaks; what the source leaves open is made up."""
         id = self._own_id or start.response_id or self._make_id(self._ID_PREFIX)
@@ -92,10 +113,6 @@ class Encoder:
 
     def _begin(self, id: str, model: str, created_at: int) -> None:
         raise NotImplementedError
-
-    def _is_spoken(self, event: Event) -> bool:  # noqa: ARG002
-        """Whether the wire speaks of the event's choice."""
-        return True
 
     def _drop(self, kind: str) -> None:
         self.dropped[kind] = self.dropped.get(kind, 0) + 1

@@ -49,8 +49,7 @@ def aencode_responses(events: AsyncIterable[Event], **options: Unpack[ResponsesO
 
 
 def _frames(encoder: Encoder, events: Iterable[Event]) -> Generator[bytes, None, None]:
-    for event in events:
-        yield from encoder.feed(event)
+    yield from encoder.encode(events)
     yield from encoder.close()
 
 

@@ -60,13 +60,15 @@ class HostedCall:
             members["call_id"] = None  # nobody answers a search of the vendor's own
         self.item: Item = output.announce(item_type, id, **members)
         shown = self.item.shown
+        streamed = _STREAMED_INPUT.get(item_type)
+        self._deltas = output.deltas(f"{streamed[0]}.delta", self.item.place) if streamed else None
         self._identity: dict[str, Any] = {key: shown[key] for key in ("id", "type", "call_id") if key in shown}
 
     def delta(self, event: ToolCallDelta) -> None:
         """More of its input, where that is streamed at all."""
-        if (streamed := _STREAMED_INPUT.get(self._type)) and event.delta:
+        if self._deltas is not None and event.delta:
             self._has_input_events = True
-            self._output.write(f"{streamed[0]}.delta", **self.item.place, delta=event.delta)
+            self._deltas.write(event.delta)
 
     def progress(self, event: ToolProgress) -> bool:
         """It moves on, or the source shows its whole item, or its answer. False: the wire has no word for it."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
-from .encoder import frame
+from ..json_codec import dumps_string
+from .encoder import MARK, frame, frame_around
 
 _PREFIXES = {
     "message": "msg",
@@ -63,6 +65,27 @@ class ProseItem(Item):
         return self.shown["type"] == item_type and id in (None, "", self.asked_id)
 
 
+class Deltas:
+    """The delta events of one part. They differ in their number and their text alone: all else is written once."""
+
+    __slots__ = ("_around", "_event", "_frames", "_numbers", "_payload")
+
+    def __init__(self, frames: list[bytes], numbers: Iterator[int], payload: dict[str, Any], event: str | None) -> None:
+        """Nothing was said yet. `payload` has marks for the number and, behind it, the text."""
+        self._frames = frames
+        self._numbers = numbers
+        self._payload = payload
+        self._event = event
+        self._around: list[bytes] = []
+
+    def write(self, text: str) -> None:
+        """One more."""
+        if not self._around:
+            self._around = frame_around(self._payload, self._event)
+        before, between, behind = self._around
+        self._frames.append(b"%b%d%b%b%b" % (before, next(self._numbers), between, dumps_string(text), behind))
+
+
 class Output:
     """Writes the events of a response to `frames`, and keeps its items."""
 
@@ -72,15 +95,19 @@ class Output:
         self.make_id = make_id
         self._frames = frames
         self._event_lines = event_lines
-        self._number = 0
+        self._numbers = itertools.count()
         self._ids: set[str] = set()
         self._pending: ProseItem | None = None
 
     def write(self, name: str, **members: Any) -> None:
         """One event."""
-        payload = {"type": name, "sequence_number": self._number, **members}
-        self._number += 1
+        payload = {"type": name, "sequence_number": next(self._numbers), **members}
         self._frames.append(frame(payload, name if self._event_lines else None))
+
+    def deltas(self, name: str, place: dict[str, Any], **extras: Any) -> Deltas:
+        """Events of one name and place with a text each; `extras` stand behind it."""
+        payload = {"type": name, "sequence_number": MARK, **place, "delta": MARK, **extras}
+        return Deltas(self._frames, self._numbers, payload, name if self._event_lines else None)
 
     # -- items --------------------------------------------------------------------------------------------------------
 

@@ -75,6 +75,8 @@ class ProsePart:
         self._shown.update({extra: [] for extra in spelling.extras})
         parts.append(self._shown)
         item.open_parts += 1
+        extras: dict[str, Any] = {"logprobs": []} if spelling.extras else {}
+        self._deltas = output.deltas(f"{spelling.family}.delta", self._place, **extras)
         output.write(f"{spelling.part_family}.added", **self._place, part=self._shown)
 
     def delta(self, event: TextDelta | RefusalDelta | ReasoningDelta) -> None:
@@ -82,11 +84,13 @@ class ProsePart:
         if not event.delta:
             return
         self._pieces.append(event.delta)
-        extras: dict[str, Any] = {}
-        if self._spelling.extras:
-            extras["logprobs"] = written_logprobs(event.logprobs) if isinstance(event, TextDelta) else []
-            self._logprobs += extras["logprobs"]
-        self._output.write(f"{self._spelling.family}.delta", **self._place, delta=event.delta, **extras)
+        spelling = self._spelling
+        if spelling.extras and isinstance(event, TextDelta) and event.logprobs:
+            logprobs = written_logprobs(event.logprobs)
+            self._logprobs += logprobs
+            self._output.write(f"{spelling.family}.delta", **self._place, delta=event.delta, logprobs=logprobs)
+        else:
+            self._deltas.write(event.delta)
 
     def annotate(self, annotation: dict[str, Any]) -> None:
         """A source: told at once while the part is open, else with the item."""

@@ -9,7 +9,6 @@ from ..errors import ErrorInfo
 from ..events import (
     Citation,
     ErrorReport,
-    Event,
     Finish,
     MediaStart,
     Metadata,
@@ -117,9 +116,6 @@ class ResponsesEncoder(Encoder):
             self._object.settle(model=model)
         for name in ("created", "in_progress"):
             self._output.write(f"response.{name}", response=self._object.shown("in_progress"))
-
-    def _is_spoken(self, event: Event) -> bool:
-        return getattr(event, "choice", self._choice) == self._choice
 
     # -- parts --------------------------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,7 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamshim import Conversation, ConversationStore, ResponseNotFoundError
-from streamshim.history.conversation_store import _APPLICATION, _SCHEMA
+from streamshim.history.database import APPLICATION, SCHEMA, Database
 from tests.strategies import json_values
 from tests.test_history import MESSAGE, responses_answer
 
@@ -289,7 +289,7 @@ def test_4_processes_that_open_a_new_store_at_once_lose_nothing(tmp_path: Path) 
 
 
 @contextmanager
-def opened_meanwhile(path: Path) -> Iterator[None]:
+def opened_meanwhile(path: Path) -> Generator[None]:
     """A store opened by another thread while the block runs, which must succeed after it."""
     with ThreadPoolExecutor(1) as pool:
         opening = pool.submit(ConversationStore, path)
@@ -306,7 +306,7 @@ def test_a_store_waits_for_whoever_makes_its_tables(tmp_path: Path) -> None:
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     with opened_meanwhile(path):
-        for statement in (*_SCHEMA.split(";"), f"PRAGMA application_id = {_APPLICATION}", "PRAGMA user_version = 1"):
+        for statement in (*SCHEMA.split(";"), f"PRAGMA application_id = {APPLICATION}", "PRAGMA user_version = 1"):
             other.execute(statement)
         other.execute("COMMIT")
     other.close()
@@ -356,12 +356,15 @@ class Busy:
 
 
 def test_a_journal_that_is_locked_is_tried_again_for_as_long_as_was_allowed() -> None:
-    patient, busy = ConversationStore(), Busy(3)
+    busy: Any = Busy(3)
+    patient, hasty = Database(None, 10), Database(None, 0)
     patient._set_journal(busy)
     assert busy.times < 0
+    busy.times = 10**9
+    with pytest.raises(sqlite3.OperationalError, match="locked"):
+        hasty._set_journal(busy)
     patient.close()
-    with ConversationStore(busy_timeout=0) as hasty, pytest.raises(sqlite3.OperationalError, match="locked"):
-        hasty._set_journal(Busy(10**9))
+    hasty.close()
 
 
 OPENERS = """
@@ -402,7 +405,7 @@ def test_a_forked_process_writes_through_a_connection_of_its_own(tmp_path: Path)
         "store.put('ann', 'r1')\n"
         "child = os.fork()\n"
         "len(store)\n"
-        "assert store._handle.process == os.getpid()\n"
+        "assert store._database._handle.process == os.getpid()\n"
         "for at in range(20): store.put('child' if child == 0 else 'parent', f'r{at}')\n"
         "if child == 0: os._exit(0)\n"
         "status = os.waitpid(child, 0)[1]\n"

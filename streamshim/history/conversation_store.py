@@ -4,41 +4,16 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import threading
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Self, cast
+from typing import Any, Self, cast
 
 from ..errors import StreamshimError
 from ..json_codec import dumps, loads
+from .database import Database
 
-_APPLICATION = 0x73736869
-"""Marks the file as ours ("sshi"): another program's database is never written to."""
-_VERSION = 1
-_SCHEMA = """
-CREATE TABLE threads (
-    thread INTEGER PRIMARY KEY,
-    used_at REAL NOT NULL,
-    responses INTEGER NOT NULL,
-    bytes INTEGER NOT NULL
-);
-CREATE INDEX threads_by_use ON threads (used_at);
-CREATE TABLE responses (
-    key TEXT NOT NULL,
-    response_id TEXT NOT NULL,
-    previous_response_id TEXT,
-    thread INTEGER NOT NULL,
-    created_at REAL NOT NULL,
-    bytes INTEGER NOT NULL,
-    content TEXT NOT NULL,
-    PRIMARY KEY (key, response_id)
-);
-CREATE INDEX responses_by_thread ON responses (thread);
-CREATE INDEX responses_by_previous ON responses (key, previous_response_id);
-"""
 _CHAIN = """
 WITH RECURSIVE chain (response_id, previous_response_id, created_at, content, depth) AS (
     SELECT response_id, previous_response_id, created_at, content, 0
@@ -117,14 +92,11 @@ class ConversationStore:
             ValueError: the file is another program's, or of a newer version than is known.
             sqlite3.Error: the file cannot be opened, or is no database.
         """
-        self._path = None if path is None else Path(path)
+        self._database = Database(None if path is None else Path(path), busy_timeout)
         self._max_age = max_age
         self._max_responses = max_responses
         self._max_bytes = max_bytes
-        self._busy_timeout = busy_timeout
         self._now = now
-        self._closed = False
-        self._handle = self._open()
 
     # -- writing ------------------------------------------------------------------------------------------------------
 
@@ -157,7 +129,7 @@ class ConversationStore:
             raise ValueError("a response is stored under a key and an id, neither of them empty")
         content = dumps({"input": list(input), "output": list(output), "body": body})
         size = len(content.encode())
-        with self._writing() as connection:
+        with self._database.writing() as connection:
             thread, replaced = self._place(connection, key, response_id, previous_response_id)
             row = (key, response_id, previous_response_id, thread, self._now(), size, content)
             connection.execute("INSERT OR REPLACE INTO responses VALUES (?, ?, ?, ?, ?, ?, ?)", row)
@@ -200,7 +172,7 @@ class ConversationStore:
 
     def delete(self, key: str, response_id: str) -> int:
         """Forget a response and all that continue it: how many that were, 0 if there is none of this id."""
-        with self._writing() as connection:
+        with self._database.writing() as connection:
             gone = connection.execute(_BRANCH, {"key": key, "response_id": response_id}).fetchall()
             for thread, size in gone:
                 connection.execute(
@@ -211,7 +183,7 @@ class ConversationStore:
 
     def prune(self) -> int:
         """Forget what is past the limits now, and say how many responses that were. `put` does it as well."""
-        with self._writing() as connection:
+        with self._database.writing() as connection:
             return self._prune(connection, keep=None)
 
     def _prune(self, connection: sqlite3.Connection, keep: int | None) -> int:
@@ -242,7 +214,7 @@ class ConversationStore:
 
     def get(self, key: str, response_id: str) -> StoredResponse | None:
         """A response; None where there is none of this id under this key, or it expired."""
-        with self._reading() as connection:
+        with self._database.reading() as connection:
             row = connection.execute(
                 "SELECT response_id, previous_response_id, created_at, content "
                 "FROM responses JOIN threads USING (thread) WHERE key = ? AND response_id = ? AND used_at >= ?",
@@ -256,7 +228,7 @@ class ConversationStore:
         Raises:
             ResponseNotFoundError: there is none of this id under this key, or it expired.
         """
-        with self._reading() as connection:
+        with self._database.reading() as connection:
             rows = connection.execute(_CHAIN, {"key": key, "response_id": response_id}).fetchall()
             self._thread(connection, key, response_id)
         return [_stored(key, row) for row in rows]
@@ -271,116 +243,21 @@ class ConversationStore:
 
     def __len__(self) -> int:
         """How many responses are kept, those included that expired and were not pruned."""
-        with self._reading() as connection:
+        with self._database.reading() as connection:
             return int(connection.execute("SELECT COUNT(*) FROM responses").fetchone()[0])
 
     def _oldest(self) -> float:
         return self._now() - self._max_age if self._max_age is not None else float("-inf")
 
-    # -- the database -------------------------------------------------------------------------------------------------
-
     def close(self) -> None:
         """Close the file; what was kept in memory is gone. May be called again."""
-        if not self._closed:
-            self._closed = True
-            self._handle.connection.close()
+        self._database.close()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    @contextmanager
-    def _writing(self) -> Generator[sqlite3.Connection]:
-        with self._reading() as connection, _transaction(connection):
-            yield connection
-
-    @contextmanager
-    def _reading(self) -> Generator[sqlite3.Connection]:
-        if self._closed:
-            raise ValueError("the store is closed")
-        if self._handle.process != os.getpid() and self._path is not None:
-            _inherited.append(self._handle)  # a connection must not cross a fork, nor be closed behind it
-            self._handle = self._open()
-        with self._handle.lock:
-            yield self._handle.connection
-
-    def _open(self) -> _Handle:
-        if self._path is not None:
-            os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
-        connection = sqlite3.connect(
-            self._path or ":memory:", timeout=self._busy_timeout, isolation_level=None, check_same_thread=False
-        )
-        try:
-            self._prepare(connection)
-        except BaseException:
-            connection.close()
-            raise
-        return _Handle(connection, threading.Lock(), os.getpid())
-
-    def _prepare(self, connection: sqlite3.Connection) -> None:
-        with _transaction(connection, "DEFERRED"):  # one view of the file, whoever may be making it
-            is_ready = self._is_ready(connection)
-        if not is_ready:
-            with _transaction(connection):
-                if not self._is_ready(connection):  # nobody else was faster
-                    for statement in _SCHEMA.split(";"):
-                        connection.execute(statement)
-                    connection.execute(f"PRAGMA application_id = {_APPLICATION}")
-                    connection.execute(f"PRAGMA user_version = {_VERSION}")
-        self._set_journal(connection)
-        # with a write-ahead log, this loses nothing to a killed process
-        connection.execute("PRAGMA synchronous = NORMAL")
-
-    def _is_ready(self, connection: sqlite3.Connection) -> bool:
-        """Whether the file has our tables; False for one that is empty."""
-        application = connection.execute("PRAGMA application_id").fetchone()[0]
-        version = connection.execute("PRAGMA user_version").fetchone()[0]
-        if application == _APPLICATION:
-            if version != _VERSION:
-                raise ValueError(f"{self._path} is a store of version {version}: only {_VERSION} is known")
-            return True
-        if application or version or connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone():
-            raise ValueError(f"{self._path} is the database of another program")
-        return False
-
-    def _set_journal(self, connection: sqlite3.Connection) -> None:
-        """A write-ahead log. SQLite does not wait for others when it changes to one, so that is done here."""
-        deadline = time.monotonic() + self._busy_timeout
-        while True:
-            try:
-                connection.execute("PRAGMA journal_mode = WAL")
-            except sqlite3.OperationalError:
-                if time.monotonic() > deadline:
-                    raise
-                time.sleep(0.01)
-            else:
-                return
-
-
-@dataclass(slots=True, frozen=True)
-class _Handle:
-    connection: sqlite3.Connection
-    lock: threading.Lock
-    process: int
-
-
-_inherited: list[_Handle] = []
-
-
-@contextmanager
-def _transaction(
-    connection: sqlite3.Connection, kind: Literal["DEFERRED", "IMMEDIATE"] = "IMMEDIATE"
-) -> Generator[None]:
-    connection.execute(f"BEGIN {kind}")
-    try:
-        yield
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
 
 
 def _forget(connection: sqlite3.Connection, condition: str, value: float) -> int:

@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 from ..capture import Capture, TimedPiece, read_capture
-from ..timeline import page, read_timelines
 from .exits import OK, UsageError, exit_code
 from .inputs import open_input
 from .options import add_decoder_options, add_file_argument, decoder_options
@@ -25,6 +24,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Writes the page; returns the worst exit code of the responses in it."""
+    from ..timeline import page, read_timelines
+
     capture = _read(arguments.file)
     timelines = read_timelines(capture, **decoder_options(arguments))
     title = "standard input" if arguments.file == "-" else Path(arguments.file).name

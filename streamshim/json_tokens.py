@@ -51,7 +51,7 @@ _ESCAPE = (
     rf"|u[dD][89abAB]{_HEX}{{2}}\\u[dD][c-fC-F]{_HEX}{{2}})"
 )
 # Most text has no escape, and a repeated group takes time to set up, and memory for each turn.
-_TEXT = rf"{_PLAIN}*+(?:{_ESCAPE}{_PLAIN}*+(?:{_ESCAPE}{_PLAIN}*+){{0,1000}}|)"
+_TEXT = rf"{_PLAIN}*+(?:{_ESCAPE}{_PLAIN}*+(?:{_ESCAPE}{_PLAIN}*+){{0,9999}}|)"
 
 KEY: Final = rf'"(?P<name>{_PLAIN}{{0,62}}+)'
 """A key without its closing quote. (Keys and numbers are kept short: one that a delta cuts is read again.)"""
@@ -59,8 +59,11 @@ KEY: Final = rf'"(?P<name>{_PLAIN}{{0,62}}+)'
 STRING_TEXT: Final = rf'(?P<text>{_TEXT})(?:"(?P<text_end>)|\Z)'
 """The text of a string: `text_end` with its closing quote, `text` up to the end of the text."""
 
-NUMBER: Final = r"(?P<digits>-?+(?:0|[1-9][0-9]{0,30}+)(?:\.(?:[0-9]{1,30}+|\Z)|))(?:\Z|(?![.eE0-9])(?P<number>))"
-"""A number without an exponent: `number`, or `digits` up to the end of the text, where it may go on."""
+NUMBER: Final = (
+    r"(?P<digits>-?+(?:0|[1-9][0-9]{0,30}+)(?:\.(?:[0-9]{1,30}+|\Z)|)(?:[eE][-+]?[0-9]{1,3}+|))"
+    r"(?:\Z|(?![.eE0-9])(?P<number>))"
+)
+"""`number`, or `digits` up to the end of the text, where it may go on."""
 
 WORD: Final = "true(?P<true>)|false(?P<false>)|null(?P<null>)"
 

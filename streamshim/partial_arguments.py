@@ -313,7 +313,11 @@ class PartialArguments(GrowingObject):
         if len(digits) > json_tokens.MAX_NUMBER_CHARACTERS or self._values == MAX_VALUES:
             return False
         self._values += 1
-        self._end_value(float(digits) if "." in digits else int(digits))
+        try:
+            value = float(digits) if "." in digits else int(digits)
+        except ValueError:  # an exponent and no point
+            value = float(digits)
+        self._end_value(value)
         return True
 
     def _take_word(self, found: re.Match[str]) -> bool:

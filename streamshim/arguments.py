@@ -18,8 +18,9 @@ from collections.abc import AsyncGenerator, AsyncIterable, Generator, Iterable, 
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, overload
 
-from .events import Event
-from .partial_arguments import PartialArguments, PartialObject, Path, StringDelta
+from .events import Event, ToolCallDelta
+from .partial_arguments import PartialArguments
+from .partial_object import PartialObject, Path, StringDelta
 
 __all__ = ["ArgumentDelta", "ArgumentEnd", "LiveEvent", "PartialArguments", "PartialObject", "live_arguments"]
 
@@ -52,7 +53,9 @@ class ArgumentEnd:
     type: Literal["argument_end"] = "argument_end"
 
 
-LiveEvent: TypeAlias = Event | ArgumentDelta | ArgumentEnd
+ArgumentEvent: TypeAlias = ArgumentDelta | ArgumentEnd
+
+LiveEvent: TypeAlias = Event | ArgumentEvent
 """What `live_arguments` gives."""
 
 
@@ -81,7 +84,8 @@ def _live(events: Iterable[Event]) -> Generator[LiveEvent, None, None]:
     calls = _OpenCalls()
     for event in events:
         yield event
-        yield from calls.told_by(event)
+        if told := calls.told_by(event):
+            yield from told
 
 
 async def _alive(events: AsyncIterable[Event]) -> AsyncGenerator[LiveEvent, None]:
@@ -100,11 +104,13 @@ class _OpenCalls:
     def __init__(self) -> None:
         self._arguments: dict[int, PartialArguments] = {}
 
-    def told_by(self, event: Event) -> Iterable[ArgumentDelta | ArgumentEnd]:
+    def told_by(self, event: Event) -> Iterable[ArgumentEvent]:
         """What an event says of arguments."""
         if event.type == "tool_call_delta":
             if arguments := self._arguments.get(event.part):
-                return self._read(arguments, event.delta, event.part, event.choice)
+                if len(event.delta) <= SLICE_CHARACTERS:
+                    return self._read(arguments, event.delta, event.part, event.choice)
+                return self._read_slices(arguments, event)
         elif event.type == "tool_call_start":
             if event.kind != "custom":
                 self._arguments[event.part] = PartialArguments()
@@ -112,14 +118,19 @@ class _OpenCalls:
             self._arguments.pop(event.part, None)
         return ()
 
-    def _read(
-        self, arguments: PartialArguments, delta: str, part: int, choice: int
-    ) -> Iterator[ArgumentDelta | ArgumentEnd]:
-        for start in range(0, len(delta), SLICE_CHARACTERS):
-            for piece in arguments.feed(delta[start : start + SLICE_CHARACTERS]):
-                if isinstance(piece, StringDelta):
-                    yield ArgumentDelta(part, choice, piece.path, piece.delta)
-                else:
-                    yield ArgumentEnd(part, choice, piece.path, piece.value)
-        if arguments.error is not None:
-            del self._arguments[part]
+    def _read(self, arguments: PartialArguments, delta: str, part: int, choice: int) -> Iterable[ArgumentEvent]:
+        told: list[ArgumentEvent] = []
+        for piece in arguments.feed(delta):
+            if isinstance(piece, StringDelta):
+                told.append(ArgumentDelta(part, choice, piece.path, piece.delta))
+            else:
+                told.append(ArgumentEnd(part, choice, piece.path, piece.value))
+        return told if arguments.error is None else self._read_last(told, part)
+
+    def _read_last(self, told: list[ArgumentEvent], part: int) -> Iterator[ArgumentEvent]:
+        yield from told
+        self._arguments.pop(part, None)
+
+    def _read_slices(self, arguments: PartialArguments, event: ToolCallDelta) -> Iterator[ArgumentEvent]:
+        for start in range(0, len(event.delta), SLICE_CHARACTERS):
+            yield from self._read(arguments, event.delta[start : start + SLICE_CHARACTERS], event.part, event.choice)

@@ -3,13 +3,18 @@
 A token is fed with `read(text, position, base)`: it reads from `position`, gives the position behind what it read, and
 is `is_closed` once it ended; `base` is the offset of the text's first character. Each character is looked at once, but
 for the few of an escape. They know nothing of the containers around them.
+
+Most tokens are plain and short, and a pattern finds them at once: whole, or as far as the text goes. The last group
+that matched tells what was found. What no pattern finds may still be right: that is for the token to say.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias, cast
+
+from .json_codec import loads
 
 MAX_NUMBER_CHARACTERS = 4_300
 """A number is held until it is whole; Python makes no integer of more digits."""
@@ -37,7 +42,43 @@ class BreakError(Exception):
         self.fault = Fault(offset, expected)
 
 
-_find_plain = re.compile('[^"\\\\\x00-\x1f\ud800-\udfff]*').match
+BLANKS: Final = r"[ \t\n\r]*+"
+
+_PLAIN = '[^"\\\\\x00-\x1f\ud800-\udfff]'
+_HEX = "[0-9a-fA-F]"
+_ESCAPE = (
+    rf'\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F]){_HEX}{{4}}'
+    rf"|u[dD][89abAB]{_HEX}{{2}}\\u[dD][c-fC-F]{_HEX}{{2}})"
+)
+# Most text has no escape, and a repeated group takes time to set up, and memory for each turn.
+_TEXT = rf"{_PLAIN}*+(?:{_ESCAPE}{_PLAIN}*+(?:{_ESCAPE}{_PLAIN}*+){{0,9999}}|)"
+
+KEY: Final = rf'"(?P<name>{_PLAIN}{{0,62}}+)'
+"""A key without its closing quote. (Keys and numbers are kept short: one that a delta cuts is read again.)"""
+
+STRING_TEXT: Final = rf'(?P<text>{_TEXT})(?:"(?P<text_end>)|\Z)'
+"""The text of a string: `text_end` with its closing quote, `text` up to the end of the text."""
+
+NUMBER: Final = (
+    r"(?P<digits>-?+(?:0|[1-9][0-9]{0,30}+)(?:\.(?:[0-9]{1,30}+|\Z)|)(?:[eE][-+]?[0-9]{1,3}+|))"
+    r"(?:\Z|(?![.eE0-9])(?P<number>))"
+)
+"""`number`, or `digits` up to the end of the text, where it may go on."""
+
+WORD: Final = "true(?P<true>)|false(?P<false>)|null(?P<null>)"
+
+CUT: Final = r"(?P<cut>t(?:ru?|)|f(?:a(?:ls?|)|)|n(?:ul?|)|-)\Z"
+"""The beginning of a word, or of a number, at the end of the text."""
+
+WORDS: Final = {"true": True, "false": False, "null": None}
+
+
+def unescaped(text: str) -> str:
+    """What `STRING_TEXT` found, its escapes decoded."""
+    return cast("str", loads(f'"{text}"')) if "\\" in text else text
+
+
+_find_plain = re.compile(_PLAIN + "*").match
 _find_escape = re.compile(r'["\\/bfnrt]|u[0-9a-fA-F]{4}').match
 _find_escape_start = re.compile(r"(?:u[0-9a-fA-F]{0,3})?").match
 _LONGEST_ESCAPE = len("u0000")
@@ -64,6 +105,11 @@ class StringToken:
         """What came of an escape behind its backslash; None outside of one."""
         self._half = 0
         """The first half of a surrogate pair: the second must follow."""
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the text ends inside of an escape, or between the halves of a surrogate pair."""
+        return self._escape is not None or self._half != 0
 
     def read(self, text: str, position: int, base: int) -> int:
         """Read on.
@@ -203,9 +249,6 @@ class NumberToken:
         return float(digits)
 
 
-_WORDS = {"t": ("true", True), "f": ("false", False), "n": ("null", None)}
-
-
 class WordToken:
     """`true`, `false` or `null`, behind its first letter.
 
@@ -213,12 +256,12 @@ class WordToken:
         is_closed: whether its last letter was read.
     """
 
-    __slots__ = ("_read", "_value", "_word", "is_closed")
+    __slots__ = ("_read", "_word", "is_closed")
 
     def __init__(self, first: str) -> None:
         """`first` is the letter that tells which."""
         self.is_closed = False
-        self._word, self._value = _WORDS[first]
+        self._word = next(word for word in WORDS if word[0] == first)
         self._read = 1
 
     def read(self, text: str, position: int, base: int) -> int:
@@ -237,7 +280,7 @@ class WordToken:
 
     def value(self) -> bool | None:
         """What the word means."""
-        return self._value
+        return WORDS[self._word]
 
 
 Token: TypeAlias = StringToken | NumberToken | WordToken

@@ -1,20 +1,41 @@
-"""Tool arguments while they grow: JSON text in any cut, each character looked at once, unfinished strings shown.
+"""Tool arguments while they grow: JSON text in any cut, nothing read over and over, unfinished strings shown.
 
 `PartialArguments` is fed the deltas of one call. `feed` tells what a delta says, `value` shows all that came so far,
 `state` tells a cut object from a broken one and from one with text behind it. It knows nothing of events.
 
 A text is "whole" where a strict reader takes it for a JSON object: NaN, raw control characters and lone halves of
 surrogate pairs are faults. Reading stops at a fault: what came before stays, what follows is not looked at.
+
+There are two ways through a text. In steps goes everything: a step is a character between tokens, or what there is of
+a token. Patterns take at once what is plain, and leave to the steps whatever is odd, wrong, or at a limit. The table at
+the end of this module says what may stand where, for both ways.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Literal, TypeAlias
 
-from .json_tokens import BreakError, Fault, NumberToken, StringToken, Token, WordToken
+from . import json_tokens
+from .json_places import Element, Place
+from .json_tokens import (
+    BLANKS,
+    CUT,
+    KEY,
+    NUMBER,
+    STRING_TEXT,
+    WORD,
+    WORDS,
+    BreakError,
+    Fault,
+    NumberToken,
+    StringToken,
+    Token,
+    WordToken,
+    unescaped,
+)
+from .partial_object import GrowingObject, PartialObject, Piece, StringDelta, ValueEnd
 
 MAX_CHARACTERS = 16 * 1024 * 1024
 """Of one call: the longest answers are a million tokens of some four characters."""
@@ -28,86 +49,29 @@ MAX_DEPTH = 1_000
 MAX_KEY_CHARACTERS = 65_536
 """A key is held until it is whole, and real ones are words."""
 
-Path: TypeAlias = tuple[str | int, ...]
-"""Where a value stands: the keys and indexes that lead to it from the object of the arguments, which is `()`."""
-
 State = Literal["empty", "open", "whole", "glued", "broken"]
 
+_Element: TypeAlias = Element["PartialArguments"]
+_Place: TypeAlias = Place["PartialArguments"]
+_Taker: TypeAlias = Callable[["PartialArguments", re.Match[str]], bool]
 
-@dataclass(slots=True, match_args=False)
-class StringDelta:
-    """More of the string at `path`, escapes decoded."""
+# What they hold stands at the end of `PartialArguments`: what is read at one place leads to another.
+_START = _Place("an object")
+_FIRST_KEY = _Place("a key or the end of the object")
+_KEY = _Place("a key")
+_COLON = _Place("a colon")
+_VALUE = _Place("a value")
+_FIRST_ITEM = _Place("a value or the end of the list")
+_AFTER_MEMBER = _Place("a comma or the end of the object")
+_AFTER_ITEM = _Place("a comma or the end of the list")
+_BEHIND = _Place("nothing behind the object")
+_IN_STRING = _Place("")
+_IN_TOKEN = _Place("")
 
-    path: Path
-    delta: str
-
-
-@dataclass(slots=True, match_args=False)
-class ValueEnd:
-    """The value at `path` is whole: a string, number, bool, None, list or dict. Treat it as immutable."""
-
-    path: Path
-    value: Any
-
-
-Piece: TypeAlias = StringDelta | ValueEnd
-"""What a delta says."""
-
-
-class PartialObject(Mapping[str, Any]):
-    """What is known of an object that may not be whole: a snapshot, and no dict, so that it never passes for one.
-
-    Strings show what came of them; numbers, words and keys that are not whole are left out. Containers inside are
-    plain dicts and lists, open ones too: ask `is_partial`. `json.dumps` refuses it; `dict(snapshot)` makes a dict.
-
-    Attributes:
-        open_path: leads to the value that is being written; None where the object is closed.
-    """
-
-    __slots__ = ("_members", "open_path")
-
-    def __init__(self, members: dict[str, Any], open_path: Path | None) -> None:
-        """A view of the members."""
-        self._members = members
-        self.open_path = open_path
-
-    @property
-    def complete(self) -> bool:
-        """Whether the object is closed. Whether a call may be run is told by its `ToolCallEnd` alone."""
-        return self.open_path is None
-
-    def is_partial(self, path: Sequence[str | int] = ()) -> bool:
-        """Whether the value at this path is still being written; `()` is the object itself."""
-        return self.open_path is not None and self.open_path[: len(path)] == tuple(path)
-
-    def __getitem__(self, key: str) -> Any:
-        return self._members[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._members)
-
-    def __len__(self) -> int:
-        return len(self._members)
-
-    def __repr__(self) -> str:
-        return f"PartialObject({self._members!r}, open_path={self.open_path!r})"
+_find_blanks = re.compile(BLANKS).match
 
 
-_Action: TypeAlias = Callable[["PartialArguments", str, int], None]
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """A place between tokens: what may stand there, and what each first character does."""
-
-    expected: str
-    actions: Mapping[str, _Action]
-
-
-_find_blanks = re.compile(r"[ \t\n\r]*").match
-
-
-class PartialArguments:
+class PartialArguments(GrowingObject):
     """The arguments of one call, fed as they come. No text makes it raise.
 
     What it holds grows with the text, up to the limits of this module; past one the state is "broken".
@@ -116,29 +80,19 @@ class PartialArguments:
         error: what is wrong with the text; None while it is, or may become, one JSON object.
     """
 
-    __slots__ = (
-        *("_keys", "_offset", "_open", "_parts", "_pieces", "_place", "_string_path", "_token", "_values", "_whole"),
-        "error",
-    )
+    __slots__ = ("_held", "_offset", "_place", "_token", "_values", "error")
 
     def __init__(self) -> None:
         """Nothing has come."""
+        super().__init__()
         self.error: Fault | None = None
         self._offset = 0
-        self._pieces: list[Piece] = []
         self._values = 0
-        self._open: list[Any] = []
-        """The containers that are open, the outermost first."""
-        self._keys: list[str | int] = []
-        """For each of them the key or index of its member that is being written; the innermost may have none."""
-        self._whole: dict[str, Any] | None = None
-        self._place = self._START
+        self._place = _START
+        self._held = ""
+        """A short key, number or word that the last delta cut: it is read again with the next."""
         self._token: Token | None = None
-        """What the text stands inside of; None between tokens."""
-        self._string_path: Path | None = None
-        """Where the token is a string that is no key: where it stands."""
-        self._parts: list[str] = []
-        """What was told of that string."""
+        """Any other token that the text stands inside of."""
 
     @property
     def state(self) -> State:
@@ -159,20 +113,8 @@ class PartialArguments:
 
         Costs a copy of the containers and the string that are open. What is closed is shared: treat it as immutable.
         """
-        if self._whole is not None:
-            return PartialObject(self._whole, None)
-        shown: list[Any] = []
-        if self._string_path is not None:
-            self._parts = ["".join(self._parts)]
-            shown = [self._parts[0]]
-        for depth in range(len(self._open) - 1, -1, -1):
-            container = self._open[depth].copy()
-            if isinstance(container, list):
-                container += shown
-            elif shown:
-                container[self._keys[depth]] = shown[0]
-            shown = [container]
-        return PartialObject(shown[0] if shown else {}, tuple(self._keys))
+        in_scalar = bool(self._held or self._string_path) or self._token is not None
+        return self._snapshot(in_scalar=in_scalar)
 
     def feed(self, delta: str) -> list[Piece]:
         """More of the text: what it says, in order.
@@ -180,129 +122,298 @@ class PartialArguments:
         A string gives its new characters and then its end; numbers and words give their end alone; containers theirs
         when they close. An escape or a surrogate pair that the delta cuts is held until the rest of it comes.
         """
+        end = self._offset + len(delta)
+        if end > MAX_CHARACTERS:
+            return self._feed_last(delta)
+        self._offset = end
+        # What can be printed holds no control character, and no half of a surrogate pair.
+        if self._place is _IN_STRING and '"' not in delta and "\\" not in delta and delta.isprintable() and delta:
+            self._parts.append(delta)
+            return [StringDelta(self._string_path, delta)]
         pieces = self._pieces = []
-        if self.error is None:
-            allowed = MAX_CHARACTERS - self._offset
-            try:
-                self._read(delta[:allowed])
-            except BreakError as reason:
-                self.error = reason.fault
-            self._tell_string()
-            if len(delta) > allowed and self.error is None:
-                self.error = Fault(MAX_CHARACTERS, f"at most {MAX_CHARACTERS:,} characters")
-            self._offset += len(delta)
+        if self._held:
+            delta = self._held + delta
+            self._held = ""
+        position, size = 0, len(delta)
+        try:
+            while position < size:
+                place = self._place
+                find = place.find
+                found = find(delta, position)
+                if found is not None and place.takers[found.lastindex](self, found):  # type: ignore[index]
+                    position = found.end()
+                else:
+                    position = self._step(delta, position, end - size)
+        except BreakError as reason:
+            self._break(reason.fault)
+        if self._token is not None:
+            self._tell_token(self._token)
         return pieces
 
-    def _read(self, text: str) -> None:
-        position = 0
-        while position < len(text):
-            if self._token is None:
-                position = _find_blanks(text, position).end()  # type: ignore[union-attr]
-                if position < len(text):
-                    self._turn(text[position], self._offset + position)
-                    position += 1
-            else:
-                position = self._token.read(text, position, self._offset)
-                if self._token.is_closed:
-                    self._end_token(self._token)
+    def _feed_last(self, delta: str) -> list[Piece]:
+        """More than may come, or something behind a fault."""
+        if self.error is not None:
+            return []
+        pieces = self.feed(delta[: MAX_CHARACTERS - self._offset])
+        if self.error is None:
+            self._break(Fault(MAX_CHARACTERS, f"at most {MAX_CHARACTERS:,} characters"))
+        return pieces
 
-    def _turn(self, character: str, offset: int) -> None:
-        """A character between tokens."""
-        action = self._place.actions.get(character)
-        if action is None:
-            raise BreakError(offset, self._place.expected)
-        action(self, character, offset)
+    def _break(self, fault: Fault) -> None:
+        self.error = fault
+        self._offset = MAX_CHARACTERS + 1  # nothing more is read
 
-    def _end_token(self, token: Token) -> None:
-        self._token = None
-        if not isinstance(token, StringToken):
-            self._end_value(token.value())
-        elif self._string_path is None:
-            self._keys.append("".join(token.fresh))
-            self._place = self._COLON
-        else:
-            self._tell_string(token)
-            value = "".join(self._parts)
-            self._parts.clear()
-            self._string_path = None
-            self._end_value(value)
-
-    def _tell_string(self, token: Token | None = None) -> None:
-        """What came of a string, its key excepted, that no piece has told yet."""
-        token = token or self._token
-        if self._string_path is not None and isinstance(token, StringToken) and token.fresh:
-            told = "".join(token.fresh)
-            token.fresh.clear()
-            self._parts.append(told)
-            self._pieces.append(StringDelta(self._string_path, told))
+    # -- values -------------------------------------------------------------------------------------------------------
 
     def _begin_value(self, offset: int) -> None:
         if self._values == MAX_VALUES:
             raise BreakError(offset, f"at most {MAX_VALUES:,} values")
         self._values += 1
-        if self._open and isinstance(self._open[-1], list):
-            self._keys.append(len(self._open[-1]))
 
     def _end_value(self, value: Any) -> None:
-        self._pieces.append(ValueEnd(tuple(self._keys), value))
-        if not self._open:
-            self._whole = value
-            self._place = self._BEHIND
-            return
-        container, key = self._open[-1], self._keys.pop()
-        if isinstance(container, dict):
-            container[key] = value
-            self._place = self._AFTER_MEMBER
+        key = self._key
+        if key is None:
+            items = self._open[-1]
+            self._pieces.append(ValueEnd(self._path + (len(items),), value))
+            items.append(value)
+            self._place = _AFTER_ITEM
         else:
-            container.append(value)
-            self._place = self._AFTER_ITEM
+            self._pieces.append(ValueEnd(self._path + (key,), value))
+            self._open[-1][key] = value
+            self._key = None
+            self._place = _AFTER_MEMBER
 
-    # -- what a character does between tokens -------------------------------------------------------------------------
+    def _end_string(self, told: str) -> None:
+        self._tell(told)
+        value = "".join(self._parts)
+        self._parts.clear()
+        self._string_path = ()
+        self._end_value(value)
+
+    # -- in steps -----------------------------------------------------------------------------------------------------
+
+    def _step(self, text: str, position: int, base: int) -> int:
+        """Read a character between tokens, or what there is of a token: gives the position behind it."""
+        if self._token is not None:
+            position = self._token.read(text, position, base)
+            if self._token.is_closed:
+                self._end_token(self._token)
+        elif self._place is _IN_STRING:
+            self._begin_token(StringToken())
+        else:
+            position = _find_blanks(text, position).end()  # type: ignore[union-attr]
+            if position < len(text):
+                action = self._place.actions.get(text[position])
+                if action is None:
+                    raise BreakError(base + position, self._place.expected)
+                action(self, text[position], base + position)
+                position += 1
+        return position
+
+    def _begin_token(self, token: Token) -> None:
+        self._token = token
+        self._place = _IN_TOKEN
+
+    def _end_token(self, token: Token) -> None:
+        self._token = None
+        if not isinstance(token, StringToken):
+            self._end_value(token.value())
+        elif self._string_path:
+            self._end_string("".join(token.fresh))
+        else:
+            self._key = "".join(token.fresh)
+            self._place = _COLON
+
+    def _tell_token(self, token: Token) -> None:
+        """What came of a string, keys excepted, that no piece has told yet."""
+        if self._string_path and isinstance(token, StringToken):
+            self._tell("".join(token.fresh))
+            token.fresh.clear()
+            if not token.is_cut:
+                self._token = None
+                self._place = _IN_STRING
+
+    # What a character does between tokens. Some may be done to what a pattern found as well.
 
     def _open_container(self, character: str, offset: int) -> None:
         if len(self._open) == MAX_DEPTH:
             raise BreakError(offset, f"at most {MAX_DEPTH:,} levels of nesting")
         self._begin_value(offset)
+        if self._open:
+            self._path = self._member_path()
+            self._key = None
         self._open.append({} if character == "{" else [])
-        self._place = self._FIRST_KEY if character == "{" else self._FIRST_ITEM
+        self._place = _FIRST_KEY if character == "{" else _FIRST_ITEM
 
-    def _close_container(self, _character: str, _offset: int) -> None:
-        self._end_value(self._open.pop())
+    def _close_container(self, _seen: object, _offset: int = 0) -> bool:
+        container, path = self._open.pop(), self._path
+        self._pieces.append(ValueEnd(path, container))
+        if not path:
+            self._whole = container
+            self._place = _BEHIND
+            return True
+        outer, key = self._open[-1], path[-1]
+        self._path = path[:-1]
+        if isinstance(outer, dict):
+            outer[key] = container
+            self._place = _AFTER_MEMBER
+        else:
+            outer.append(container)
+            self._place = _AFTER_ITEM
+        return True
 
-    def _expect_next(self, _character: str, _offset: int) -> None:
-        self._place = self._KEY if isinstance(self._open[-1], dict) else self._VALUE
+    def _expect_key(self, _seen: object, _offset: int = 0) -> bool:
+        self._place = _KEY
+        return True
+
+    def _expect_colon(self, _seen: object, _offset: int = 0) -> bool:
+        self._place = _COLON
+        return True
+
+    def _expect_value(self, _seen: object, _offset: int = 0) -> bool:
+        self._place = _VALUE
+        return True
 
     def _begin_key(self, _character: str, _offset: int) -> None:
-        self._token = StringToken(MAX_KEY_CHARACTERS)
-
-    def _expect_value(self, _character: str, _offset: int) -> None:
-        self._place = self._VALUE
+        self._begin_token(StringToken(MAX_KEY_CHARACTERS))
 
     def _begin_string(self, _character: str, offset: int) -> None:
         self._begin_value(offset)
-        self._string_path = tuple(self._keys)
-        self._token = StringToken()
+        self._string_path = self._member_path()
+        self._place = _IN_STRING
 
     def _begin_number(self, character: str, offset: int) -> None:
         self._begin_value(offset)
-        self._token = NumberToken(character)
+        self._begin_token(NumberToken(character))
 
     def _begin_word(self, character: str, offset: int) -> None:
         self._begin_value(offset)
-        self._token = WordToken(character)
+        self._begin_token(WordToken(character))
 
-    _values_begin: ClassVar = {
-        '"': _begin_string,
-        **dict.fromkeys("{[", _open_container),
-        **dict.fromkeys("-0123456789", _begin_number),
-        **dict.fromkeys("tfn", _begin_word),
-    }
-    _START = _Place("an object", {"{": _open_container})
-    _FIRST_KEY = _Place("a key or the end of the object", {'"': _begin_key, "}": _close_container})
-    _KEY = _Place("a key", {'"': _begin_key})
-    _COLON = _Place("a colon", {":": _expect_value})
-    _VALUE = _Place("a value", _values_begin)
-    _FIRST_ITEM = _Place("a value or the end of the list", {**_values_begin, "]": _close_container})
-    _AFTER_MEMBER = _Place("a comma or the end of the object", {",": _expect_next, "}": _close_container})
-    _AFTER_ITEM = _Place("a comma or the end of the list", {",": _expect_next, "]": _close_container})
-    _BEHIND = _Place("nothing behind the object", {})
+    # -- what a pattern found: whether it was taken -------------------------------------------------------------------
+
+    def _hold_key(self, found: re.Match[str]) -> bool:
+        held = '"' + found["name"]
+        if len(held) > MAX_KEY_CHARACTERS:
+            return False
+        self._held = held
+        self._place = _KEY
+        return True
+
+    def _hold_value(self, found: re.Match[str]) -> bool:
+        held = found[found.lastindex]  # type: ignore[index]
+        if len(held) > json_tokens.MAX_NUMBER_CHARACTERS or self._values == MAX_VALUES:
+            return False
+        self._held = held
+        self._place = _VALUE
+        return True
+
+    def _take_number(self, found: re.Match[str]) -> bool:
+        digits = found["digits"]
+        if len(digits) > json_tokens.MAX_NUMBER_CHARACTERS or self._values == MAX_VALUES:
+            return False
+        self._values += 1
+        try:
+            value = float(digits) if "." in digits else int(digits)
+        except ValueError:  # an exponent and no point
+            value = float(digits)
+        self._end_value(value)
+        return True
+
+    def _take_word(self, found: re.Match[str]) -> bool:
+        if self._values == MAX_VALUES:
+            return False
+        self._values += 1
+        self._end_value(WORDS[found.lastgroup])  # type: ignore[index]
+        return True
+
+    def _take_quote(self, _found: re.Match[str]) -> bool:
+        if self._values == MAX_VALUES:
+            return False
+        self._begin_string('"', 0)
+        return True
+
+    def _take_brace(self, _found: re.Match[str]) -> bool:
+        return self._take_container("{")
+
+    def _take_bracket(self, _found: re.Match[str]) -> bool:
+        return self._take_container("[")
+
+    def _take_container(self, bracket: str) -> bool:
+        if self._values == MAX_VALUES or len(self._open) == MAX_DEPTH:
+            return False
+        self._open_container(bracket, 0)
+        return True
+
+    def _take_text(self, found: re.Match[str]) -> bool:
+        self._tell(unescaped(found["text"]))
+        return True
+
+    def _take_text_end(self, found: re.Match[str]) -> bool:
+        self._end_string(unescaped(found["text"]))
+        return True
+
+    @staticmethod
+    def _behind_key(takers: Mapping[str, _Taker]) -> dict[str, _Taker]:
+        """Takers of a key, and of what was found behind it."""
+
+        def behind_key(take: _Taker) -> _Taker:
+            def take_both(self: PartialArguments, found: re.Match[str]) -> bool:
+                name = found["name"]
+                if len(name) > MAX_KEY_CHARACTERS:
+                    return False
+                self._key = name
+                return take(self, found)
+
+            return take_both
+
+        return {group: behind_key(take) for group, take in takers.items()}
+
+    # -- what may stand where: the grammar ----------------------------------------------------------------------------
+
+    _OBJECT: ClassVar = _Element({"{": _open_container}, r"\{(?P<brace>)", {"brace": _take_brace})
+    _ANY_VALUE: ClassVar = _Element(
+        {
+            '"': _begin_string,
+            **dict.fromkeys("{[", _open_container),
+            **dict.fromkeys("tfn", _begin_word),
+            **dict.fromkeys("-0123456789", _begin_number),
+        },
+        rf'"(?P<quote>)|\{{(?P<brace>)|\[(?P<bracket>)|{WORD}|{NUMBER}|{CUT}',
+        {
+            "quote": _take_quote,
+            "brace": _take_brace,
+            "bracket": _take_bracket,
+            "number": _take_number,
+            **dict.fromkeys(WORDS, _take_word),
+            **dict.fromkeys(("digits", "cut"), _hold_value),
+        },
+    )
+    _NEXT_VALUE: ClassVar = rf"{BLANKS}(?:{_ANY_VALUE.pattern}|(?P<value_next>))"
+    _MEMBER_VALUE: ClassVar = _Element(
+        {":": _expect_value}, f":{_NEXT_VALUE}", {**_ANY_VALUE.takers, "value_next": _expect_value}
+    )
+    _MEMBER: ClassVar = _Element(
+        {'"': _begin_key},
+        rf'{KEY}(?:"{BLANKS}(?:{_MEMBER_VALUE.pattern}|(?P<colon_next>))|\Z)',
+        {**_behind_key({**_MEMBER_VALUE.takers, "colon_next": _expect_colon}), "name": _hold_key},
+    )
+    _NEXT_MEMBER: ClassVar = _Element(
+        {",": _expect_key},
+        f",{BLANKS}(?:{_MEMBER.pattern}|(?P<key_next>))",
+        {**_MEMBER.takers, "key_next": _expect_key},
+    )
+    _NEXT_ITEM: ClassVar = _Element({",": _expect_value}, f",{_NEXT_VALUE}", _MEMBER_VALUE.takers)
+    _END_OF_OBJECT: ClassVar = _Element({"}": _close_container}, r"\}(?P<end>)", {"end": _close_container})
+    _END_OF_LIST: ClassVar = _Element({"]": _close_container}, r"\](?P<end>)", {"end": _close_container})
+    _STRING_TEXT: ClassVar = _Element({}, STRING_TEXT, {"text": _take_text, "text_end": _take_text_end})
+
+    _START.hold(_OBJECT)
+    _FIRST_KEY.hold(_MEMBER, _END_OF_OBJECT)
+    _KEY.hold(_MEMBER)
+    _COLON.hold(_MEMBER_VALUE)
+    _VALUE.hold(_ANY_VALUE)
+    _FIRST_ITEM.hold(_ANY_VALUE, _END_OF_LIST)
+    _AFTER_MEMBER.hold(_NEXT_MEMBER, _END_OF_OBJECT)
+    _AFTER_ITEM.hold(_NEXT_ITEM, _END_OF_LIST)
+    _IN_STRING.hold(_STRING_TEXT, blanks="")

@@ -16,10 +16,10 @@ from typing import Any, assert_type
 import ijson
 import jiter
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from streamshim import StreamDecoder, arguments, json_codec, json_tokens, partial_arguments
+from streamshim import StreamDecoder, arguments, json_codec, json_places, json_tokens, partial_arguments
 from streamshim.arguments import ArgumentDelta, ArgumentEnd, LiveEvent, live_arguments
 from streamshim.events import Event, TextDelta, ToolCallDelta, ToolCallEnd, ToolCallStart, ToolKind
 from streamshim.json_tokens import Fault
@@ -33,13 +33,17 @@ strings = st.one_of(
     st.text(max_size=8).map(json.dumps),
     st.text(max_size=8).map(lambda text: json.dumps(text, ensure_ascii=False)),
     st.sampled_from(
-        [r'"\"\\\/\b\f\n\r\t"', r'"\u00e9\uD83D\uDE00\u0000"', '"😀\\ud83d\\ude00"', '"}{][,:"', '"a"', '""']
+        [
+            *(r'"\"\\\/\b\f\n\r\t"', r'"\u00e9\uD83D\uDE00\u0000"', '"😀\\ud83d\\ude00"', '"}{][,:"', '"a"', '""'),
+            *(f'"{"k" * 62}"', f'"{"k" * 63}"', '"\u3000\x7f\u200d"'),
+        ]
     ),
 )
 numbers = st.one_of(
     st.integers().map(str),
     st.floats(allow_nan=False, allow_infinity=False).map(repr),
     st.sampled_from(["-0", "0.10", "1e5", "1E+2", "-1.5e-3", "1e400", "123456789012345678901234567890"]),
+    st.sampled_from(["1" * 31, "1" * 32, f"-{'1' * 31}.{'5' * 30}", f"0.{'5' * 31}"]),
 )
 scalars = st.one_of(strings, numbers, st.sampled_from(["true", "false", "null"]))
 
@@ -160,9 +164,12 @@ def test_the_ends_are_the_events_of_ijson_in_any_cut(cut: tuple[str, list[str]])
 
 
 @given(texts.filter(lambda text: not re.search("[\ud800-\udfff]", text)))
+@example('{"":"\\ud83d","":0}')
 def test_a_text_is_whole_where_a_strict_reader_takes_it_for_an_object(text: str) -> None:
     try:
         known = json_codec._stdlib_loads(text)  # orjson refuses numbers beyond the largest float
+        pairs = json.loads(text, object_pairs_hook=list)  # of a key that comes twice the first value may be at fault
+        json.dumps(pairs, ensure_ascii=False).encode()
     except ValueError:
         known = None
     partial, pieces = read([text])
@@ -198,6 +205,38 @@ def test_what_jiter_refuses_as_a_beginning_is_broken(text: str) -> None:
 
 
 # -- any cut ----------------------------------------------------------------------------------------------------------
+
+Finder = Callable[[str, int], re.Match[str] | None]
+PLACES = [place for place in vars(partial_arguments).values() if isinstance(place, json_places.Place)]
+
+
+class InSteps(str):
+    """A delta that is never taken as it is."""
+
+    __slots__ = ()
+
+    def isprintable(self) -> bool:
+        return False
+
+
+def account_of(deltas: Iterable[str]) -> list[object]:
+    """What each delta says, and how the text stands behind it."""
+    partial = PartialArguments()
+    return [(partial.feed(delta), partial.state, partial.error, repr(partial.value)) for delta in deltas]
+
+
+@given(
+    cut_texts(),
+    st.sampled_from(["MAX_CHARACTERS", "MAX_VALUES", "MAX_DEPTH", "MAX_KEY_CHARACTERS", "MAX_NUMBER_CHARACTERS"]),
+    st.integers(0, 12) | st.just(10_000),
+)
+def test_what_is_taken_at_once_says_what_the_steps_say(cut: tuple[str, list[str]], limit: str, size: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(json_tokens if limit == "MAX_NUMBER_CHARACTERS" else partial_arguments, limit, size)
+        at_once = account_of(cut[1])
+        for place in PLACES:
+            patch.setattr(place, "find", lambda text, position: None)
+        assert at_once == account_of(map(InSteps, cut[1]))
 
 
 @given(cut_texts())
@@ -255,6 +294,17 @@ def test_what_a_delta_cuts_in_a_string_is_held_until_it_is_whole(deltas: list[st
     whole = "".join(text for text in told if text)
     assert partial.value == {"a": whole}
     assert partial.feed('"') == [ValueEnd(("a",), whole)]
+
+
+def test_an_empty_delta_says_nothing() -> None:
+    text = r'{"key":["a\n\u00e9",-1.5,true,{}]} '
+    partial = PartialArguments()
+    for character in text:
+        before = (partial.state, repr(partial.value))
+        assert partial.feed("") == []
+        assert (partial.state, repr(partial.value)) == before
+        partial.feed(character)
+    assert partial.state == "whole"
 
 
 def test_numbers_and_words_are_told_when_they_end() -> None:
@@ -440,6 +490,14 @@ def test_what_a_hostile_text_makes_us_hold_is_limited(
     assert read([text[:offset]])[0].state == "open"
 
 
+@pytest.mark.parametrize("before", ['{"a":[1,', '{"a":[],"b":"c","d":'])
+@pytest.mark.parametrize("value", ["7,", "7", "-", "true", "tr", '"', "{", "["])
+def test_a_value_too_many_is_a_fault_whatever_it_is(before: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(partial_arguments, "MAX_VALUES", 3)
+    for deltas in ([before + value], [before, value]):
+        assert read(deltas)[0].error == Fault(len(before), "at most 3 values")
+
+
 def test_an_integer_of_more_digits_than_the_process_allows_is_a_float() -> None:
     allowed = sys.get_int_max_str_digits()
     sys.set_int_max_str_digits(640)
@@ -494,19 +552,51 @@ def test_twice_the_text_takes_twice_the_calls(beginning: str, repeated: str, siz
     assert four_times - twice <= 2.05 * (twice - unit)
 
 
-def test_each_character_of_a_string_is_matched_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    matched = 0
-    find = json_tokens._find_plain
+TEXTS_OF_ONE_KIND = {
+    "string": '{"key":"' + "some text " * 200 + '"}',
+    "escapes": '{"key":"' + r"\n\ud83d\ude00 " * 100 + '"}',
+    "key": '{"' + "key" * 500 + '":1}',
+    "digits": '{"a":' + "9" * 1500 + "}",
+    "blanks": '{"a":' + " " * 1500 + "1}",
+    "values": '{"a":[' + '1,true,-2.5,"b",{"c":null},' * 50 + "0]}",
+}
 
-    def count(text: str, position: int) -> re.Match[str] | None:
-        nonlocal matched
-        match = find(text, position)
-        matched += match.end() - position
-        return match
 
-    monkeypatch.setattr(json_tokens, "_find_plain", count)
-    read(['{"key":"', *("some text\\n, " * 1000), '"}'])
-    assert matched == len("key") + len("some text, ") * 1000
+@pytest.mark.parametrize("size", [1, 3, 100])
+@pytest.mark.parametrize("kind", TEXTS_OF_ONE_KIND)
+def test_of_what_came_before_a_few_characters_at_most_are_read_again(
+    kind: str, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def watched(find: Finder) -> Finder:
+        def find_and_see(text: str, position: int) -> re.Match[str] | None:
+            assert len(text) <= size + 63
+            return find(text, position)
+
+        return find_and_see
+
+    for place in PLACES:
+        monkeypatch.setattr(place, "find", watched(place.find))
+    monkeypatch.setattr(json_tokens, "_find_plain", watched(json_tokens._find_plain))
+    monkeypatch.setattr(partial_arguments, "_find_blanks", watched(partial_arguments._find_blanks))
+    text = TEXTS_OF_ONE_KIND[kind]
+    partial, _ = read(text[start : start + size] for start in range(0, len(text), size))
+    assert partial.state == "whole"
+
+
+def test_what_is_plain_is_taken_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    behind_escape, _ = read(['{"text":"', "\\", "n"])
+
+    def step(partial: PartialArguments, text: str, position: int, base: int) -> int:
+        assert not text[position:].strip()
+        return len(text)
+
+    monkeypatch.setattr(PartialArguments, "_step", step)
+    text = '{"rows" : [{"id":17,"name":"anné \u3000","ok":true,"no":false,"none":null,"x":-0.25,"tags":[1,2,[]]} , {}]}'
+    for size in range(1, len(text) + 1):
+        partial, _ = read(text[start : start + size] for start in range(0, len(text), size))
+        assert partial.value == json.loads(text)
+    assert read(['{"text":"', r"a\n", r"\u00e9\ud83d\ude00\"", r'\\"}'])[0].value == {"text": 'a\né😀"\\'}
+    assert behind_escape.feed(r'a\t"}')[-1] == ValueEnd((), {"text": "\na\t"})
 
 
 # -- events -----------------------------------------------------------------------------------------------------------

@@ -52,6 +52,9 @@ CALL_CHUNKS = [
 ]
 CHAT_CALL = [*map(frame, CALL_CHUNKS), DONE]
 
+SLOPPY_ANSWER = [frame({"choices": [{"delta": {"content": "<think>Low at noon.</think>High water"}}]}), DONE]
+"""Ids, names and a finish word are missing, and thought stands in the text."""
+
 VENDOR_ERROR = {"error": {"message": "the engine is on fire", "type": "server_error", "code": "overheated"}}
 
 

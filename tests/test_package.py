@@ -22,7 +22,7 @@ PUBLIC_NAMES = """
     TextDelta TextEnd TextStart ToolCallDelta ToolCallEnd ToolCallStart ToolProgress Unknown Usage
     UsageReport aconvert aencode_chat aencode_responses aiter_responses aparse astream check_input collect
     convert encode_chat encode_responses iter_responses live_arguments parse raise_for_findings read_error
-    stream tool_result
+    stream tool_result transport
 """.split()
 
 CHAT_STREAM = b'data: {"choices":[{"delta":{"content":"hello"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'

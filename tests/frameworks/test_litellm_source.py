@@ -19,7 +19,7 @@ from tests.loopback import BREAK, WATCH, LoopbackServer, serve
 from tests.small_streams import CHAT, CHAT_CALL, VENDOR_ERROR, chat, frame
 
 if importlib.util.find_spec("litellm") is None:
-    pytest.skip("litellm is not installed (it is large): pip install --group comparison", allow_module_level=True)
+    pytest.skip("litellm is not installed: make frameworks", allow_module_level=True)
 
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # else importing it asks the network
 with warnings.catch_warnings():

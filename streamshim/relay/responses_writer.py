@@ -44,11 +44,10 @@ class ResponsesWriter(ResponsesEncoder):
         """The id of the response."""
         return str(self._object.shown("")["id"])
 
-    def feed(self, event: Event) -> list[bytes]:
+    def _take(self, event: Event) -> None:
         """As any encoder, but an error is told at once, and then nothing but that the response has failed."""
-        if self._has_told_error and event.type not in ("usage_report", "stream_end"):
-            return []
-        return super().feed(event)
+        if not self._has_told_error or event.type in ("usage_report", "stream_end"):
+            super()._take(event)
 
     def prose(self, part: int) -> ProsePart | None:
         """A part that is open, if it is one of prose."""

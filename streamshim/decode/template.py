@@ -31,7 +31,7 @@ from ..json_codec import loads
 from .parts import Part
 from .stream_state import COMPACT_FRAMES, StreamState
 
-_PATIENCE = 24
+_PATIENCE = 32
 """Frames before the first try: what learning costs, a parse or twenty, is earned back by then or never."""
 _MOST_PATIENCE = 4096
 _MISSES = 2

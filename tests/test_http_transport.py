@@ -197,6 +197,18 @@ def test_path_is_known_by_its_end(path: str) -> None:
         assert "streamshim" in fetch(httpx2, server, path).response.extensions
 
 
+@IN_MODULE
+@BOTH_WAYS
+@pytest.mark.parametrize("asked", [True, False])
+def test_request_says_whether_token_counts_come_in_a_chunk_of_their_own(module: Any, get: Fetch, asked: bool) -> None:
+    counts = {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5}
+    body = {**ASKED, "stream_options": {"include_usage": asked}}
+    with serve([frame({**chat({"content": "Hello"}, "stop"), "usage": counts}), DONE]) as server:
+        *_, told, _ = payloads_in(get(module, server, body=body).body)
+    assert told["usage"]["total_tokens"] == 5
+    assert bool(told["choices"]) is not asked
+
+
 # -- what is left alone -----------------------------------------------------------------------------------------------
 
 
@@ -212,6 +224,7 @@ def test_path_is_known_by_its_end(path: str) -> None:
         ("/chat/completions", {"model": "m-1"}, "POST"),
         ("/chat/completions", {"model": "m-1", "stream": False}, "POST"),
         ("/chat/completions", {"messages": [{"content": '"stream": true'}]}, "POST"),
+        ("/chat/completions", ASKED, "GET"),
         ("/responses/resp_1?stream=true", None, "GET"),
     ],
 )
@@ -429,13 +442,7 @@ class CountedStream(httpx2.SyncByteStream, httpx2.AsyncByteStream):
         self.closed += 1
 
 
-@pytest.mark.parametrize("pieces", [CHAT, SLOPPY, []], ids=["whole", "cut", "empty"])
-@pytest.mark.parametrize("leave_early", [False, True])
-def test_body_below_is_closed_once(pieces: list[bytes], leave_early: bool) -> None:
-    body = CountedStream(pieces)
-    ends = []
-    wrapped = httpx2.MockTransport(lambda request: httpx2.Response(200, stream=body))
-    transport = streamshim.transport(httpx2, wrap=wrapped, on_end=lambda ledger: ends.append(ledger.end.status))
+def read_and_close(transport: Any, leave_early: bool) -> None:
     with httpx2.Client(transport=transport) as client:
         with client.stream("POST", "http://x/v1/chat/completions", json=ASKED) as response:
             try:
@@ -445,6 +452,31 @@ def test_body_below_is_closed_once(pieces: list[bytes], leave_early: bool) -> No
             except httpx2.RemoteProtocolError:
                 pass
         response.close()
+
+
+def aread_and_close(transport: Any, leave_early: bool) -> None:
+    async def run() -> None:
+        async with httpx2.AsyncClient(transport=transport) as client:
+            async with client.stream("POST", "http://x/v1/chat/completions", json=ASKED) as response:
+                try:
+                    async for _ in response.aiter_bytes():
+                        if leave_early:
+                            break
+                except httpx2.RemoteProtocolError:
+                    pass
+            await response.aclose()
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("read", [read_and_close, aread_and_close], ids=["sync", "async"])
+@pytest.mark.parametrize("pieces", [CHAT, SLOPPY, []], ids=["whole", "cut", "empty"])
+@pytest.mark.parametrize("leave_early", [False, True])
+def test_body_below_is_closed_once(read: Callable[[Any, bool], None], pieces: list[bytes], leave_early: bool) -> None:
+    body = CountedStream(pieces)
+    ends = []
+    wrapped = httpx2.MockTransport(lambda request: httpx2.Response(200, stream=body))
+    read(streamshim.transport(httpx2, wrap=wrapped, on_end=lambda ledger: ends.append(ledger.end.status)), leave_early)
     assert body.closed == 1
     assert len(ends) == 1
 

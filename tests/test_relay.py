@@ -88,8 +88,8 @@ def test_last_frame_gets_its_blank_line() -> None:
 
 def test_no_blank_line_follows_an_id_that_readers_would_take_for_an_event() -> None:
     """They keep the last id, and take every blank line for an event without data."""
-    relayed = relay([b"id: 1\n" + CHAT[0] + b"\n", b": ping\n\n", *CHAT[1:]])
-    assert relayed.body == b"id: 1\n" + BODY
+    for between in (b"\n", b"\n: ping\n\n"):
+        assert relay([b"id: 1\n" + CHAT[0] + between, *CHAT[1:]]).body == b"id: 1\n" + BODY
 
 
 @pytest.mark.parametrize(
@@ -203,6 +203,22 @@ def test_counts_that_nobody_asked_for_never_come_in_a_chunk_without_choices() ->
     payloads = relay(framed(*chunks, "[DONE]"), asks_usage=False).payloads
     assert all(payload["choices"] for payload in payloads[:-1])
     assert payloads[-2]["usage"]["total_tokens"] == 5
+
+
+def test_whatever_else_the_vendor_counts_stays_in_counts_that_are_written_anew() -> None:
+    counts = {"prompt_tokens": 3, "completion_tokens": 2, "cost": 0.1, "prompt_tokens_details": {"images": 1}}
+    (chat_usage,) = [
+        payload["usage"]
+        for payload in relay(framed(ROLE, {**STOP, "usage": counts}, "[DONE]")).payloads
+        if payload != "[DONE]" and payload.get("usage")
+    ]
+    assert (chat_usage["total_tokens"], chat_usage["cost"]) == (5, 0.1)
+    assert chat_usage["prompt_tokens_details"] == {"images": 1, "cached_tokens": 0}
+
+    counts = {"input_tokens": 3, "output_tokens": 2, "cost": 0.1}
+    bare = {**NUMBERED[-1], "response": {**response_object("completed"), "usage": counts}}
+    usage = relay(framed(*NUMBERED[:-1], bare), "responses").payloads[-1]["response"]["usage"]
+    assert (usage["total_tokens"], usage["cost"], usage["output_tokens_details"]) == (5, 0.1, {"reasoning_tokens": 0})
 
 
 @pytest.mark.parametrize("word", ["eos", "end_turn", "STOP", ""])

@@ -9,13 +9,13 @@ from ..encode.encoder import DONE, frame
 from ..events import Event, ReasoningDelta, TextDelta
 from .blocks import Block
 from .chat_extras import carry_over
+from .chat_shapes import is_call, is_error, is_logprobs, is_usage
 from .chat_writer import ChatWriter
 from .standard import Standard, Written
 from .statements import Key, Statement
 
 _CHUNK = "chat.completion.chunk"
 _REASONS = frozenset(("stop", "length", "tool_calls", "content_filter"))
-_TEXT_OR_NOTHING = (str, type(None))
 _TEXTS = frozenset(("content", "refusal", "reasoning_content", "reasoning"))
 _WAITING = ("finish", "usage", "done")
 _AROUND = ("role", *_WAITING, "error")
@@ -70,7 +70,7 @@ class ChatStandard(Standard):
             return None
         self.writer.notice(payload)
         if payload.get("error"):
-            return self.statements(payload) if _is_error(payload["error"]) else None
+            return self.statements(payload) if is_error(payload["error"]) else None
         if block.event == "error" or not self._conforms(payload):
             return None
         said = self.statements({key: value for key, value in payload.items() if key != "error"})
@@ -100,7 +100,7 @@ class ChatStandard(Standard):
     def _conforms(self, payload: dict[str, Any]) -> bool:
         choices: Any = payload.get("choices")
         usage = payload.get("usage")
-        if choices.__class__ is not list or not (usage is None or _is_usage(usage)):
+        if choices.__class__ is not list or not (usage is None or is_usage(usage)):
             return False
         if choices:
             is_one_of_these = payload.get("object") == _CHUNK and payload.get("id") == self.writer.id is not None
@@ -122,7 +122,7 @@ class ChatStandard(Standard):
             and index >= 0
             and delta.__class__ is dict
             and (word is None or (word.__class__ is str and word in _REASONS))
-            and _is_logprobs(choice.get("logprobs"))
+            and is_logprobs(choice.get("logprobs"))
             and self._is_delta(index, delta)
         )
 
@@ -148,7 +148,7 @@ class ChatStandard(Standard):
         return self._can_be_added((choice, key), value)
 
     def _is_call(self, choice: int, entry: Any) -> bool:
-        if not _is_call(entry):
+        if not is_call(entry):
             return False
         call = (choice, entry["index"])
         if entry.get("id"):
@@ -254,19 +254,6 @@ def _add_call(said: list[Statement], call: Key, entry: dict[str, Any]) -> None:
     said += [((*call, member), text) for member, text in named.items() if text]
 
 
-def _is_call(entry: Any) -> bool:
-    if entry.__class__ is not dict or entry.get("index").__class__ is not int or entry["index"] < 0:
-        return False
-    id, function = entry.get("id"), entry.get("function")
-    return (
-        function.__class__ is dict
-        and all(function.get(member).__class__ in _TEXT_OR_NOTHING for member in ("name", "arguments"))
-        and id.__class__ in _TEXT_OR_NOTHING
-        and bool(id) == bool(function.get("name"))  # some readers add names up, others take the last
-        and entry.get("type") in ("function", None)
-    )
-
-
 def _with_usage_beside_choices(frames: Sequence[Written]) -> list[Written]:
     """The token counts go into the chunk before, for readers that take a choice from every chunk."""
     kept: list[Written] = []
@@ -285,35 +272,5 @@ def _lists_in(payload: Any) -> list[tuple[int, str, list[Any]]]:
     return [(c["index"], key, c["delta"][key]) for c in choices for key in _LISTS if c["delta"].get(key)]
 
 
-def _is_logprobs(logprobs: Any) -> bool:
-    if logprobs is None:
-        return True
-    if not isinstance(logprobs, dict):
-        return False
-    return all(
-        logprobs.get(member) is None or (isinstance(logprobs[member], list) and all(map(_is_token, logprobs[member])))
-        for member in ("content", "refusal")
-    )
-
-
-def _is_token(entry: Any) -> bool:
-    return (
-        isinstance(entry, dict)
-        and isinstance(entry.get("token"), str)
-        and isinstance(entry.get("logprob"), int | float)
-        and isinstance(entry.get("top_logprobs"), list)
-    )
-
-
-def _is_usage(usage: Any) -> bool:
-    return isinstance(usage, dict) and all(
-        usage.get(count).__class__ is int for count in ("prompt_tokens", "completion_tokens", "total_tokens")
-    )
-
-
 def _counts(usage: dict[str, Any]) -> str:
     return f"{usage['prompt_tokens']} {usage['completion_tokens']} {usage['total_tokens']}"
-
-
-def _is_error(error: Any) -> bool:
-    return isinstance(error, dict) and isinstance(error.get("message"), str) and bool(error["message"])

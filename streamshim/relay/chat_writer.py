@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, cast
 
-from ..encode.chat import ChatEncoder
+from ..encode.chat import ChatEncoder, written_chat_usage
 from ..encode.options import ChatReasoning, ToolCallMode
+from .counts import with_more_counts
 
 
 class ChatWriter(ChatEncoder):
@@ -16,7 +17,6 @@ class ChatWriter(ChatEncoder):
         """`asks_usage`: the request asks for a chunk with the token counts."""
         super().__init__(truncated="silent", tool_calls=tool_calls, make_id=make_id)
         self._asks_usage = asks_usage
-        self._shows_usage = False
         self._shows_usage_alone = False
 
     @property
@@ -37,10 +37,9 @@ class ChatWriter(ChatEncoder):
         return frames
 
     def notice(self, payload: dict[str, Any]) -> None:
-        """Where the vendor shows token counts, and in which member thought."""
-        if payload.get("usage"):
-            self._shows_usage = True
-            self._shows_usage_alone = self._shows_usage_alone or not payload.get("choices")
+        """Where the vendor shows token counts."""
+        if payload.get("usage") and not payload.get("choices"):
+            self._shows_usage_alone = True
 
     def speak_of_thought_as(self, member: str) -> None:
         """The member of a delta that carries thought."""
@@ -52,5 +51,5 @@ class ChatWriter(ChatEncoder):
         return self._asks_usage or self._shows_usage_alone
 
     def _write_usage(self) -> None:
-        if self._asks_usage or self._shows_usage:
-            super()._write_usage()
+        if (usage := self._usage) is not None:
+            self._chunk([], usage=with_more_counts(written_chat_usage(usage), usage.raw))

@@ -10,6 +10,7 @@ from ..encode.encoder import frame
 from ..events import Event, ReasoningDelta, TextDelta
 from ..json_codec import loads
 from .blocks import Block
+from .counts import with_more_counts
 from .response_shapes import (
     error_in,
     is_index,
@@ -240,9 +241,11 @@ class ResponsesStandard(Standard):
     def write(self, frames: Sequence[Written], replaced: Sequence[Block]) -> list[bytes]:
         """Events of our own, numbered, the response object with the settings that the vendor shows in it."""
         settings: dict[str, Any] = {}
+        counts: Any = None
         for block in replaced:
             if isinstance(block.payload, dict) and isinstance(response := block.payload.get("response"), dict):
                 settings |= {k: v for k, v in response.items() if k not in _DECIDED and v is not None}
+                counts = response.get("usage") or counts
         written = []
         for each in frames:
             self._number += 1
@@ -250,7 +253,10 @@ class ResponsesStandard(Standard):
             name = payload["type"]
             self._announces = self._announces or name == "response.output_item.added"
             if name in _TERMINAL or name == "response.created":
-                payload["response"] = {**payload["response"], **settings}
+                response = {**payload["response"], **settings}
+                if response["usage"] is not None:
+                    response["usage"] = with_more_counts(response["usage"], counts)
+                payload["response"] = response
             written.append(frame(payload, name))
         return written
 

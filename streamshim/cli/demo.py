@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import os
 from contextlib import AbstractContextManager
 from types import ModuleType
@@ -13,6 +12,7 @@ import streamshim
 
 from ..errors import StreamEndError
 from ..events import Api, StreamEnd
+from ..http_module import http_module
 from .exits import BAD_STREAM, OK, UsageError, exit_code
 from .options import add_decoder_options, decoder_options
 from .presenter import BAD, GOOD, QUIET, Presenter
@@ -47,7 +47,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Shows the recorded streams, or with `--base-url` one answer of that endpoint."""
-    client = http_client()
+    try:
+        client = http_module()
+    except ModuleNotFoundError as error:
+        raise UsageError(str(error)) from None
     terminal = standard_output()
     if arguments.base_url:
         return _ask_endpoint(client, terminal, arguments)
@@ -55,20 +58,6 @@ def run(arguments: argparse.Namespace) -> int:
         if getattr(arguments, option) is not None:
             raise UsageError(f"--{option.replace('_', '-')} needs --base-url")
     return _replay_captures(client, terminal, arguments)
-
-
-def http_client() -> ModuleType:
-    """The HTTP client that is installed: httpx2, else httpx.
-
-    Raises:
-        UsageError: neither is.
-    """
-    for name in ("httpx2", "httpx"):
-        try:
-            return importlib.import_module(name)
-        except ModuleNotFoundError:
-            continue
-    raise UsageError("the demo reads over HTTP and needs a client: pip install httpx2 (httpx will do as well)")
 
 
 def request_body(api: Api, model: str, prompt: str) -> dict[str, Any]:

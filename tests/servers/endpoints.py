@@ -20,10 +20,11 @@ from .speech import CREATED_AT, speak
 
 @dataclass
 class Reply:
-    """An HTTP status, and a body: JSON, or the frames of a stream."""
+    """An HTTP status, a body, which is JSON or the frames of a stream, and the API that it speaks."""
 
     status: int
-    body: Json | list[bytes]
+    body: Any
+    api: str = ""
 
 
 class Endpoints:
@@ -71,11 +72,12 @@ class Endpoints:
         question = read_chat(body)
         events = speak(question, "chat", self.make_id("chatcmpl"), self.make_id)
         said = chat_stream(events, body, self.make_id) if body.get("stream") else chat_body(events, self.make_id)
-        return Reply(200, said)
+        return Reply(200, said, "chat")
 
     def _completions(self, body: Json) -> Reply:
         events = speak(read_completion(body), "completions", self.make_id("cmpl"), self.make_id)
-        return Reply(200, completion_stream(events, body) if body.get("stream") else completion_body(events))
+        said = completion_stream(events, body) if body.get("stream") else completion_body(events)
+        return Reply(200, said, "completions")
 
     def _responses(self, body: Json) -> Reply:
         earlier = self._memory.before(body.get("previous_response_id"))
@@ -90,11 +92,11 @@ class Endpoints:
         if is_stored(body):
             self._memory.keep(kept)
         if body.get("stream"):
-            return Reply(200, frames)
+            return Reply(200, frames, "responses")
         if body.get("background"):
             kept.runs = True
-            return Reply(200, running(whole, "queued"))
-        return Reply(200, whole)
+            return Reply(200, running(whole, "queued"), "responses")
+        return Reply(200, whole, "responses")
 
     # -- responses that are kept --------------------------------------------------------------------------------------
 
@@ -108,13 +110,13 @@ class Endpoints:
             if kept.runs:
                 kept.runs = False
                 kept.body = running(kept.body, "cancelled")
-            return Reply(200, kept.body)
+            return Reply(200, kept.body, "responses")
         if method == "GET" and action == "input_items":
             return Reply(200, {"object": "list", "data": kept.input, "has_more": False})
         if method == "GET" and not action and query.get("stream") == "true":
-            return Reply(200, kept.frames[int(query.get("starting_after", -1)) + 1 :])
+            return Reply(200, kept.frames[int(query.get("starting_after", -1)) + 1 :], "responses")
         if method == "GET" and not action:
-            return Reply(200, kept.shown())
+            return Reply(200, kept.shown(), "responses")
         raise RefusedError(404, f"Invalid URL ({method} /v1/responses/{path})")
 
 

@@ -28,7 +28,7 @@ COMPLETIONS_PARAMETERS = frozenset(
     """model prompt stream stream_options temperature top_p max_tokens stop n seed logprobs echo suffix best_of
     frequency_penalty presence_penalty logit_bias user""".split()
 )
-_RANGES = {
+RANGES = {
     "temperature": (0, 2),
     "top_p": (0, 1),
     "frequency_penalty": (-2, 2),
@@ -47,7 +47,7 @@ def check_parameters(body: Json, known: Collection[str]) -> None:
         if name not in known:
             raise RefusedError(400, f"Unknown parameter: '{name}'.", param=name, code="unknown_parameter")
     check_model(body.get("model"))
-    for name, (lowest, highest) in _RANGES.items():
+    for name, (lowest, highest) in RANGES.items():
         _check_number(name, body.get(name), lowest, highest)
     for name, lowest in _COUNTS.items():
         _check_count(name, body.get(name), lowest)
@@ -93,10 +93,14 @@ def _check_number(name: str, value: Any, lowest: float, highest: float) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise _wrong_type(name, "a decimal", value)
     if value > highest:
-        message = f"Invalid '{name}': decimal above maximum value. Expected a value <= {highest}, but got {value}."
+        message = (
+            f"Invalid '{name}': decimal above maximum value. Expected a value <= {highest}, but got {value} instead."
+        )
         raise RefusedError(400, message, param=name, code="decimal_above_max_value")
     if value < lowest:
-        message = f"Invalid '{name}': decimal below minimum value. Expected a value >= {lowest}, but got {value}."
+        message = (
+            f"Invalid '{name}': decimal below minimum value. Expected a value >= {lowest}, but got {value} instead."
+        )
         raise RefusedError(400, message, param=name, code="decimal_below_min_value")
 
 
@@ -106,7 +110,9 @@ def _check_count(name: str, value: Any, lowest: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int):
         raise _wrong_type(name, "an integer", value)
     if value < lowest:
-        message = f"Invalid '{name}': integer below minimum value. Expected a value >= {lowest}, but got {value}."
+        message = (
+            f"Invalid '{name}': integer below minimum value. Expected a value >= {lowest}, but got {value} instead."
+        )
         raise RefusedError(400, message, param=name, code="integer_below_min_value")
 
 

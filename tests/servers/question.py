@@ -22,6 +22,8 @@ class RefusedError(Exception):
     ) -> None:
         super().__init__(message)
         self.status = status
+        self.streams = False
+        """Whether the request asked for a stream."""
         self.body: Any = {"error": {"message": message, "type": type, "param": param, "code": code}}
 
 

@@ -10,7 +10,7 @@ from streamshim.events import Event
 from .chat import MakeId, check_choice
 from .parameters import RESPONSES_PARAMETERS, check_length, check_parameters
 from .question import Json, Question, RefusedError, Tool, Turn
-from .speech import SEAL
+from .speech import CREATED_AT, SEAL
 
 
 def input_items(body: Json, stored: dict[str, Json]) -> list[Json]:
@@ -59,7 +59,7 @@ def read_responses(body: Json, items: list[Json]) -> Question:
 
 def responses_stream(events: list[Event], body: Json, make_id: MakeId) -> list[bytes]:
     """The answer as the frames of a stream."""
-    return list(encode_responses(events, request=_echo(body), done=False, make_id=make_id))
+    return list(encode_responses(events, request=_echo(body), done=False, make_id=make_id, now=lambda: CREATED_AT + 1))
 
 
 def is_stored(body: Json) -> bool:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from .endpoints import Endpoints, Reply
+from .habits import Manners
 from .question import RefusedError
 
 
@@ -35,11 +36,12 @@ class ModelServer(http.server.ThreadingHTTPServer):
         requests: all that was asked, in order.
     """
 
-    def __init__(self, apis: Sequence[str], key: str | None) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+    def __init__(self, habits: Sequence[str], apis: Sequence[str], key: str | None) -> None:
+        self.manners = Manners(habits)
+        self.endpoints = Endpoints(apis)
         self.requests: list[Request] = []
         self.key = key
-        self.endpoints = Endpoints(apis)
+        super().__init__(("127.0.0.1", 0), _Handler)
 
     @property
     def base_url(self) -> str:
@@ -50,10 +52,20 @@ class ModelServer(http.server.ThreadingHTTPServer):
         """The reply to a request, whatever it is."""
         self.requests.append(request)
         try:
-            self._check_key(request)
-            return self.endpoints.answer(request.method, request.path, request.body)
+            return self._answer(request)
         except RefusedError as refused:
+            refused.streams = isinstance(request.body, dict) and bool(request.body.get("stream"))
+            refused = self.manners.refusal(refused)
             return Reply(refused.status, refused.body)
+
+    def _answer(self, request: Request) -> Reply:
+        self._check_key(request)
+        self.manners.path(request.method, request.path)
+        body = self.manners.request(request.body) if isinstance(request.body, dict) else request.body
+        reply = self.endpoints.answer(request.method, request.path, body)
+        if isinstance(reply.body, list):
+            return Reply(200, self.manners.stream(reply.api, reply.body))
+        return Reply(200, self.manners.body(reply.api, reply.body))
 
     def _check_key(self, request: Request) -> None:
         if self.key is not None and request.headers.get("authorization") != f"Bearer {self.key}":
@@ -78,7 +90,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.close_connection = True
         self.send_response(reply.status)
         self.send_header("Connection", "close")
-        if isinstance(reply.body, list):
+        if isinstance(reply.body, list) and isinstance(reply.body[0], bytes):
             self._stream(reply.body)
         else:
             self._whole(json.dumps(reply.body).encode())
@@ -89,11 +101,14 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     def do_DELETE(self) -> None:
         self.do_POST()
 
-    def _stream(self, frames: list[bytes]) -> None:
-        self.send_header("Content-Type", "text/event-stream; charset=utf-8")
+    def _stream(self, frames: list[bytes | None]) -> None:
+        for name, value in self.server.manners.headers().items():
+            self.send_header(name, value)
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
         for frame in frames:
+            if frame is None:
+                return
             self.wfile.write(b"%x\r\n%b\r\n" % (len(frame), frame))
             self.wfile.flush()
         self.wfile.write(b"0\r\n\r\n")
@@ -110,17 +125,18 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
 @contextlib.contextmanager
 def serve_model(
-    *,
+    *habits: str,
     apis: Sequence[str] = ("chat", "responses", "completions"),
     key: str | None = None,
 ) -> Generator[ModelServer]:
     """Run a server for the length of the block.
 
     Args:
+        habits: names of `habits.HABITS`; none: it is perfect.
         apis: what is served; every other path is 404.
         key: what clients must name; without one, any key does.
     """
-    server = ModelServer(apis, key)
+    server = ModelServer(habits, apis, key)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:

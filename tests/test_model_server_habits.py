@@ -64,6 +64,7 @@ READ = {
     ids-change text
     choices-first text
     vendor-extras text
+    sorted-keys calls
     filter-chunks text
     no-choice-index text
     choices-null text
@@ -94,6 +95,7 @@ READ = {
     usage-in-choice text
     usage-on-finish text
     usage-on-every-chunk text
+    usage-with-the-finish-again calls
     usage-null text
     usage-three-times text
     single-line-feeds text single-line-feed
@@ -170,6 +172,7 @@ READ = {
     completed-says-incomplete cut status-over-name
     response-done cut status-over-name
     keepalive-events text
+    sorted-keys calls
     usage-without-details text
     text-longer-when-done text snapshot-longer
     text-differs-when-done text snapshot-differs

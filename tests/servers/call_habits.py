@@ -204,7 +204,7 @@ def calls_with_the_finish(chunks: Chunks) -> None:
         return
     for chunk in kept:
         chunks.remove(chunk)
-    finish = next(choice for choice in choices_of(chunks) if choice["finish_reason"])
+    finish = next(choice for choice in choices_of(chunks) if choice.get("finish_reason"))
     finish["delta"]["tool_calls"] = calls
 
 
@@ -251,7 +251,7 @@ def function_call(chunks: Chunks) -> None:
     for choice in choices_of(chunks):
         for entry in choice["delta"].pop("tool_calls", None) or ():
             choice["delta"]["function_call"] = entry["function"]
-        if choice["finish_reason"] == "tool_calls":
+        if choice.get("finish_reason") == "tool_calls":
             choice["finish_reason"] = "function_call"
 
 
@@ -331,7 +331,7 @@ def _markup(name: str, write: Callable[[list[tuple[str, Json]]], str]) -> None:
             choice = {**shell["choices"][0], "delta": {"content": piece}}
             chunks.insert(place, {**shell, "choices": [choice]})
         for choice in choices_of(chunks):
-            if choice["finish_reason"] == "tool_calls":
+            if choice.get("finish_reason") == "tool_calls":
                 choice["finish_reason"] = "stop"
 
     def change_body(body: Json) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from .manners import DONE, Stage, choices_of, each, each_delta, frame_of, habit
@@ -17,7 +18,7 @@ def text_of(chunks: Chunks) -> str:
 
 def finish_of(chunks: Chunks) -> Json:
     """The chunk with the finish word."""
-    return next(chunk for chunk in chunks if chunk["choices"] and chunk["choices"][0]["finish_reason"])
+    return next(chunk for chunk in chunks if chunk["choices"] and chunk["choices"][0].get("finish_reason"))
 
 
 # -- the shell --------------------------------------------------------------------------------------------------------
@@ -56,6 +57,12 @@ def ids_change(chunks: Chunks) -> None:
 @habit("choices-first", Stage.CHUNKS)
 def choices_first(chunks: Chunks) -> Chunks:
     return [{"choices": chunk["choices"], **chunk} for chunk in chunks]
+
+
+@habit("sorted-keys", Stage.CHUNKS, Stage.EVENTS)
+def sorted_keys(payloads: Chunks) -> Chunks:
+    """Members come in the order of the alphabet."""
+    return [json.loads(json.dumps(payload, sort_keys=True)) for payload in payloads]
 
 
 @habit("vendor-extras", Stage.CHUNKS)
@@ -150,7 +157,7 @@ def message_beside_deltas(chunks: Chunks) -> None:
 def message_at_end(chunks: Chunks) -> Chunks:
     """A last chunk that holds the whole message once more, as if nothing had been streamed."""
     message = {"role": "assistant", "content": text_of(chunks)}
-    choice = {"index": 0, "finish_reason": "stop", "message": message}
+    choice = {"index": 0, "finish_reason": finish_of(chunks)["choices"][0]["finish_reason"], "message": message}
     return [*chunks, {**chunks[0], "object": "chat.completion", "choices": [choice]}] if message["content"] else chunks
 
 
@@ -174,7 +181,8 @@ def _say_words(words: dict[str | None, Any]) -> Any:
     def change(value: Any) -> None:
         for chunk in value if isinstance(value, list) else [value]:
             for choice in chunk["choices"]:
-                choice["finish_reason"] = words.get(choice["finish_reason"], choice["finish_reason"])
+                if "finish_reason" in choice:
+                    choice["finish_reason"] = words.get(choice["finish_reason"], choice["finish_reason"])
 
     return change
 
@@ -191,8 +199,8 @@ habit("empty-words", Stage.CHUNKS)(_say_words({None: ""}))
 @habit("no-finish-key", Stage.CHUNKS)
 def no_finish_key(chunks: Chunks) -> None:
     for choice in choices_of(chunks):
-        if choice["finish_reason"] is None:
-            del choice["finish_reason"]
+        if choice.get("finish_reason") is None:
+            choice.pop("finish_reason", None)
 
 
 @habit("no-finish", Stage.CHUNKS)
@@ -225,6 +233,8 @@ def finish_early(chunks: Chunks) -> Chunks:
 def finish_with_the_last(chunks: Chunks) -> Chunks:
     """The last words and the finish word share a chunk."""
     finish = finish_of(chunks)
+    if finish["choices"][0]["delta"].keys() - {"role"}:
+        return chunks  # it has something of the answer already
     place = chunks.index(finish)
     chunks[place - 1]["choices"][0]["finish_reason"] = finish["choices"][0]["finish_reason"]
     return [*chunks[:place], *chunks[place + 1 :]]
@@ -281,6 +291,14 @@ def usage_on_finish(chunks: Chunks) -> Chunks:
     if usage:
         finish_of(rest)["usage"] = usage
     return rest
+
+
+@habit("usage-with-the-finish-again", Stage.CHUNKS)
+def usage_with_the_finish_again(chunks: Chunks) -> None:
+    """The chunk for the counts says the finish word once more."""
+    _, usage = _take_usage(chunks)
+    if usage:
+        chunks[-1]["choices"] = [{**finish_of(chunks)["choices"][0], "delta": {"role": "assistant", "content": ""}}]
 
 
 @habit("usage-on-every-chunk", Stage.CHUNKS)

@@ -36,11 +36,15 @@ _rename("thinking-blocks", lambda thought: {"thinking_blocks": [{"type": "thinki
 _rename("reasoning-mirrored", lambda thought: {"reasoning": thought}, keeps=True)
 _rename("reasoning-and-details", lambda thought: {"reasoning_details": [_detail(thought)]}, keeps=True)
 _rename("reasoning-field-and-details", lambda thought: {"reasoning": thought, "reasoning_details": [_detail(thought)]})
-_rename(
-    "thinking-parts",
-    lambda thought: {"content": [{"type": "thinking", "thinking": [{"type": "text", "text": thought}]}]},
-)
 _rename("no-reasoning", lambda thought: {})
+
+
+@each_delta("thinking-parts")
+def thinking_parts(delta: Json) -> None:
+    """Thought and text as parts of the content."""
+    if thought := delta.pop(_FIELD, None):
+        text = [{"type": "text", "text": delta["content"]}] if delta.get("content") else []
+        delta["content"] = [{"type": "thinking", "thinking": [{"type": "text", "text": thought}]}, *text]
 
 
 @habit("reasoning-cumulative", Stage.CHUNKS)
@@ -66,7 +70,7 @@ def _tagged(chunks: list[Json], opening: str, closing: str, *, keeps: bool = Fal
             inside = True
             if not keeps:
                 del delta[_FIELD]
-        elif inside and (delta.get("content") or delta.get("tool_calls") or choice["finish_reason"]):
+        elif inside and (delta.get("content") or delta.get("tool_calls") or choice.get("finish_reason")):
             delta["content"] = closing + (delta.get("content") or "")
             inside = False
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import http.server
 import json
+import sys
 import threading
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from typing import Any, ClassVar
 from .endpoints import Endpoints, Reply
 from .habits import Manners
 from .question import RefusedError
+from .vendors import PERFECT, VENDORS
 
 
 @dataclass
@@ -40,6 +42,7 @@ class ModelServer(http.server.ThreadingHTTPServer):
         self.manners = Manners(habits)
         self.endpoints = Endpoints(apis)
         self.requests: list[Request] = []
+        self.faults: list[BaseException] = []
         self.key = key
         super().__init__(("127.0.0.1", 0), _Handler)
 
@@ -72,7 +75,10 @@ class ModelServer(http.server.ThreadingHTTPServer):
             raise RefusedError(401, "Incorrect API key provided.", code="invalid_api_key")
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client may leave whenever it likes."""
+        """A client may leave whenever it likes; anything else is a fault of the server's own."""
+        error = sys.exception()
+        if error is not None and not isinstance(error, ConnectionError):
+            self.faults.append(error)
 
 
 class _Handler(http.server.BaseHTTPRequestHandler):
@@ -126,17 +132,21 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 @contextlib.contextmanager
 def serve_model(
     *habits: str,
-    apis: Sequence[str] = ("chat", "responses", "completions"),
+    apis: Sequence[str] | None = None,
     key: str | None = None,
+    vendor: str | None = None,
 ) -> Generator[ModelServer]:
     """Run a server for the length of the block.
 
     Args:
         habits: names of `habits.HABITS`; none: it is perfect.
-        apis: what is served; every other path is 404.
+        apis: what is served, of "chat", "responses" and "completions"; every other path is 404. Without it, all, or
+            what the vendor has.
         key: what clients must name; without one, any key does.
+        vendor: a row of `vendors.VENDORS`, whose habits come before the others.
     """
-    server = ModelServer(habits, apis, key)
+    row = VENDORS[vendor] if vendor else PERFECT
+    server = ModelServer([*row.habits, *habits], apis or row.apis, key)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:
@@ -145,3 +155,5 @@ def serve_model(
         server.shutdown()
         thread.join()
         server.server_close()
+    if server.faults:
+        raise server.faults[0]

@@ -406,6 +406,10 @@ ASKED: list[tuple[str, dict[str, Any], str, str]] = [
     ("tool-choice-ignored", {**CALL, "tool_choice": "none"}, "You said: now()", "now{}"),
     ("forced-tools-refused", {**CALL, "tool_choice": "required"}, "now{}", "400 tool_choice must be 'auto' or 'none'"),
     ("parallel-ignored", {**BOTH, "parallel_tool_calls": False}, PARIS, f"{PARIS} {ROME}"),
+    (
+        *("hosted-tools-refused", {"input": "hi", "tools": [{"type": "web_search"}]}, "You said: hi"),
+        "400 Unsupported tool type: 'web_search'.",
+    ),
     ("one-call-only", BOTH, f"{PARIS} {ROME}", PARIS),
     ("max-tokens-ignored", {**COUNT, "max_tokens": 2}, "1 2", "1 2 3 4 5 6 7 8 9"),
     ("max-tokens-ignored", {"input": "Count to 3", "max_output_tokens": 2}, "1 2", "1 2 3"),

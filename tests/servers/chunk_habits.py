@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from .manners import DONE, Stage, choices_of, each, each_delta, frame_of, habit
+from .manners import DONE, Stage, choices_of, each, each_choice, each_delta, frame_of, habit
 from .question import Json
 
 Chunks = list[Json]
@@ -17,8 +17,8 @@ def text_of(chunks: Chunks) -> str:
 
 
 def finish_of(chunks: Chunks) -> Json:
-    """The chunk with the finish word."""
-    return next(chunk for chunk in chunks if chunk["choices"] and chunk["choices"][0].get("finish_reason"))
+    """The last chunk with a finish word."""
+    return next(chunk for chunk in reversed(chunks) if chunk["choices"] and chunk["choices"][0].get("finish_reason"))
 
 
 # -- the shell --------------------------------------------------------------------------------------------------------
@@ -97,7 +97,7 @@ def choices_object(chunks: Chunks) -> Chunks:
     return [chunks[0], {**chunks[0], "choices": {"index": 0, "delta": {}}}, *chunks[1:]]
 
 
-@habit("no-delta-at-end", Stage.CHUNKS)
+@each_choice("no-delta-at-end")
 def no_delta_at_end(chunks: Chunks) -> None:
     finish_of(chunks)["choices"][0]["delta"] = None
 
@@ -145,7 +145,7 @@ def text_beside_delta(chunks: Chunks) -> None:
         choice["text"] = choice["delta"].get("content") or ""
 
 
-@habit("message-beside-deltas", Stage.CHUNKS)
+@each_choice("message-beside-deltas")
 def message_beside_deltas(chunks: Chunks) -> None:
     said = ""
     for choice in choices_of(chunks):
@@ -153,15 +153,16 @@ def message_beside_deltas(chunks: Chunks) -> None:
         choice["message"] = {"role": "assistant", "content": said}
 
 
-@habit("message-at-end", Stage.CHUNKS)
+@each_choice("message-at-end")
 def message_at_end(chunks: Chunks) -> Chunks:
     """A last chunk that holds the whole message once more, as if nothing had been streamed."""
     message = {"role": "assistant", "content": text_of(chunks)}
-    choice = {"index": 0, "finish_reason": finish_of(chunks)["choices"][0]["finish_reason"], "message": message}
-    return [*chunks, {**chunks[0], "object": "chat.completion", "choices": [choice]}] if message["content"] else chunks
+    told = {key: value for key, value in finish_of(chunks)["choices"][0].items() if key != "delta"}
+    whole = {**chunks[0], "object": "chat.completion", "choices": [{**told, "message": message}]}
+    return [*chunks, whole] if message["content"] else chunks
 
 
-@habit("text-again-at-end", Stage.CHUNKS)
+@each_choice("text-again-at-end")
 def text_again_at_end(chunks: Chunks) -> None:
     finish_of(chunks)["choices"][0]["delta"]["content"] = text_of(chunks)
 
@@ -203,18 +204,18 @@ def no_finish_key(chunks: Chunks) -> None:
             choice.pop("finish_reason", None)
 
 
-@habit("no-finish", Stage.CHUNKS)
+@each_choice("no-finish")
 def no_finish(chunks: Chunks) -> Chunks:
     return [chunk for chunk in chunks if chunk is not finish_of(chunks)]
 
 
-@habit("finish-twice", Stage.CHUNKS)
+@each_choice("finish-twice")
 def finish_twice(chunks: Chunks) -> Chunks:
     place = chunks.index(finish_of(chunks))
     return [*chunks[:place], chunks[place], *chunks[place:]]
 
 
-@habit("finish-then-stop", Stage.CHUNKS)
+@each_choice("finish-then-stop")
 def finish_then_stop(chunks: Chunks) -> Chunks:
     finish = finish_of(chunks)
     stop = {**finish, "choices": [{**finish["choices"][0], "finish_reason": "stop"}]}
@@ -222,14 +223,14 @@ def finish_then_stop(chunks: Chunks) -> Chunks:
     return [*chunks[: place + 1], stop, *chunks[place + 1 :]]
 
 
-@habit("finish-early", Stage.CHUNKS)
+@each_choice("finish-early")
 def finish_early(chunks: Chunks) -> Chunks:
     """The last words come after the finish word."""
     place = chunks.index(finish_of(chunks))
     return [*chunks[: place - 1], chunks[place], chunks[place - 1], *chunks[place + 1 :]]
 
 
-@habit("finish-with-the-last", Stage.CHUNKS)
+@each_choice("finish-with-the-last")
 def finish_with_the_last(chunks: Chunks) -> Chunks:
     """The last words and the finish word share a chunk."""
     finish = finish_of(chunks)
@@ -241,10 +242,6 @@ def finish_with_the_last(chunks: Chunks) -> Chunks:
 
 
 # -- token counts -----------------------------------------------------------------------------------------------------
-
-
-def _asks_for_usage(body: Json) -> bool:
-    return bool((body.get("stream_options") or {}).get("include_usage"))
 
 
 @habit("usage-unasked", Stage.REQUEST)

@@ -64,6 +64,24 @@ def each(name: str, stage: Stage) -> Callable[[Function], Function]:
     return note
 
 
+def each_choice(name: str) -> Callable[[Function], Function]:
+    """Note a function over the chunks of one choice as a habit; chunks without choices stay behind them."""
+
+    def note(function: Function) -> Function:
+        def change_all(chunks: list[Json]) -> list[Json]:
+            by_index: dict[Any, list[Json]] = {}
+            beside = [chunk for chunk in chunks if not chunk["choices"]]
+            for chunk in chunks:
+                if chunk["choices"]:
+                    by_index.setdefault(chunk["choices"][0].get("index"), []).append(chunk)
+            return [chunk for own in by_index.values() for chunk in _result(function, own)] + beside
+
+        habit(name, Stage.CHUNKS)(change_all)
+        return function
+
+    return note
+
+
 def each_delta(name: str, *, whole: bool = True) -> Callable[[Function], Function]:
     """Note a function over a chat delta as a habit; with `whole`, over the message of a whole body as well."""
 

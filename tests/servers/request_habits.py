@@ -56,6 +56,13 @@ def forced_tools_refused(body: Json) -> None:
         raise RefusedError(400, "tool_choice must be 'auto' or 'none'", param="tool_choice")
 
 
+@habit("hosted-tools-refused", Stage.REQUEST)
+def hosted_tools_refused(body: Json) -> None:
+    for at, tool in enumerate(body.get("tools") or ()):
+        if tool.get("type") == "web_search":
+            raise RefusedError(400, "Unsupported tool type: 'web_search'.", param=f"tools[{at}].type")
+
+
 @habit("one-call-only", Stage.REQUEST)
 def one_call_only(body: Json) -> None:
     """Never more than one call in an answer."""

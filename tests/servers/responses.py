@@ -43,7 +43,7 @@ def read_responses(body: Json, items: list[Json]) -> Question:
     question = Question(
         model=body["model"],
         turns=told + [turn for item in items for turn in _turns(item)],
-        tools=[_tool(tool, f"tools[{at}]") for at, tool in enumerate(body.get("tools") or ())],
+        tools=[_tool(tool, f"tools[{at}]") for at, tool in enumerate(body.get("tools") or ()) if not _is_hosted(tool)],
         tool_choice=_tool_choice(body.get("tool_choice")),
         parallel=body.get("parallel_tool_calls") is not False,
         schema=_schema((body.get("text") or {}).get("format")),
@@ -107,6 +107,11 @@ def _words(content: Any) -> tuple[str, int]:
     parts = content or []
     text = "\n".join(part.get("text", part.get("refusal")) for part in parts if "text" in part or "refusal" in part)
     return text, sum(part["type"] == "input_image" for part in parts)
+
+
+def _is_hosted(tool: Any) -> bool:
+    """Whether the server runs the tool itself: this one may be declared, and the model never calls it."""
+    return isinstance(tool, dict) and tool.get("type") == "web_search"
 
 
 def _tool(tool: Any, path: str) -> Tool:

@@ -73,6 +73,8 @@ class DeltaReader:
             else:
                 choice.content(content or "", logprobs)
         elif isinstance(content, list | dict):
+            if logprobs:
+                choice.content("", logprobs)  # they wait for the text
             read_parts(self._state, choice, content)
 
     def _told(self, choice: Choice, told: dict[str, Any]) -> None:
@@ -126,7 +128,7 @@ class DeltaReader:
             elif rest is None:
                 self._state.repair("message-repeated", "a message differs from what came before")
         elif content and not seen[0]:
-            self._content(choice, content, None, told, ends=False)
+            self._content(choice, content, logprobs, told, ends=False)
         if isinstance(calls := told.get("tool_calls"), list):
             told["tool_calls"] = calls[len(choice.tools.calls) :]
         self._told(choice, told)

@@ -81,7 +81,11 @@ _ignore("effort-ignored", "reasoning_effort", "reasoning")
 _refuse("n-refused", lambda body: (body.get("n") or 1) > 1, "'n' : number must be at most 1")
 _refuse("logprobs-refused", lambda body: body.get("logprobs"), "logprobs are not supported with this model")
 _refuse("stop-refused", lambda body: body.get("stop"), "Unsupported parameter: 'stop' is not supported.")
-_refuse("max-tokens-refused", lambda body: body.get("max_tokens"), "Use 'max_completion_tokens' instead.")
+_refuse(
+    "max-tokens-refused",
+    lambda body: "messages" in body and body.get("max_tokens"),
+    "Use 'max_completion_tokens' instead.",
+)
 _refuse("stream-options-refused", lambda body: body.get("stream_options"), "Extra inputs are not permitted", 422)
 
 

@@ -66,7 +66,7 @@ class DeltaReader:
             self._state.repair("content-number", "the content is a number")
             content = str(content)
         if content is None or isinstance(content, str):
-            if content and _is_flagged(told.get("extra_content")):
+            if content and is_flagged(told.get("extra_content")):
                 choice.flagged_thought(content)
             elif content and ends and choice.word.raw is None and choice.repeats_all_text(content):
                 self._state.repair("text-cumulative", "the finish chunk repeats all the text")
@@ -134,7 +134,7 @@ class DeltaReader:
         self._told(choice, told)
 
 
-def _is_flagged(extra: Any) -> bool:
+def is_flagged(extra: Any) -> bool:
     """Gemini flags thought that stands in the content."""
     return isinstance(extra, dict) and any(
         isinstance(drawer, dict) and drawer.get("thought") is True for drawer in extra.values()

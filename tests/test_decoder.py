@@ -119,6 +119,16 @@ def test_log_probabilities_of_a_whole_body_come_with_its_text() -> None:
         assert (delta.delta, delta.logprobs) == ("Hi", [{"token": "Hi", "logprob": -0.1}])
 
 
+@pytest.mark.parametrize("member", ["delta", "message"])
+def test_log_probabilities_beside_content_parts_come_with_their_text(member: str) -> None:
+    entry = {"token": "Hi", "logprob": -0.5, "bytes": None, "top_logprobs": []}
+    thought = {"type": "thinking", "thinking": [{"type": "text", "text": "Hm"}]}
+    choice = {"index": 0, member: {"content": [thought, {"type": "text", "text": "Hi"}]}}
+    body = {"id": "c", "choices": [{**choice, "logprobs": {"content": [entry]}, "finish_reason": "stop"}]}
+    told = [event for event in decode([b"data: %b\n\n" % json.dumps(body).encode()]) if isinstance(event, TextDelta)]
+    assert [(event.delta, event.logprobs) for event in told] == [("Hi", [entry])]
+
+
 def test_builtin_call_that_was_cut_is_never_to_be_run() -> None:
     item = b'{"id":"cu_1","type":"computer_call","status":"incomplete","call_id":"call_1","pending_safety_checks":[]}'
     error = b'"error":{"code":"stream_truncated","message":"x"}'

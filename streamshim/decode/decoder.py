@@ -183,6 +183,15 @@ class StreamDecoder:
                 self._finish(error=error, cancelled=False)
         return self._taken()
 
+    def note(self, quirk: str, detail: str) -> None:
+        """Put something into the ledger that was put right before the stream: by whoever made the request.
+
+        Args:
+            quirk: its id in the table of repairs.
+            detail: what was seen.
+        """
+        self._state.repair(quirk, detail)
+
     def cancel(self) -> list[Event]:
         """The reader leaves: what is open ends, and is cut."""
         if self.end is None:

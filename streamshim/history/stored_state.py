@@ -61,6 +61,7 @@ class StoredState:
         self.reasoning: ItemReasoning = reasoning
         self.fallback: StateFallback | None = None
         self._sent: ModelResponse | None = None
+        self._is_told = False
 
     def request(self, conversation: Conversation) -> dict[str, Any]:
         """The members of the next request: `input`, and `previous_response_id` where the server is relied on.
@@ -81,7 +82,20 @@ class StoredState:
         """The newest answer that the server may have kept."""
         if self.state == "client" or (self.state == "auto" and self.fallback is not None):
             return None
-        return next((answer for answer in reversed(conversation.answers) if _may_be_kept(answer)), None)
+        return next((answer for answer in reversed(conversation.own_answers) if _may_be_kept(answer)), None)
+
+    def vouched_for(self, answer: ModelResponse) -> bool:
+        """Whether an answer that still runs shows already that the server remembers: where nothing will be counted."""
+        if self._sent is None or _least_tokens(self._sent) is not None:
+            return False
+        return answer.metadata.get(_PARAMETER) == self._sent.response_id
+
+    def untold(self) -> StateFallback | None:
+        """The record, once: for whoever tells it beside the first request that carries everything because of it."""
+        if self.state != "auto" or self.fallback is None or self._is_told:
+            return None
+        self._is_told = True
+        return self.fallback
 
     def learn(self, outcome: ModelResponse | ErrorInfo) -> StateFallback | None:
         """What came of the request.

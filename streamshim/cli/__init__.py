@@ -1,4 +1,8 @@
-"""The command line: `events`, `show`, `response`, `convert`, `capture`, `timeline` and `demo`; a module for each."""
+"""The command line, a module for each command.
+
+`events`, `show`, `response` and `convert` read a stream; `capture` and `timeline` record and draw one; `chat` talks to
+a model; `demo` shows what the library does.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +11,10 @@ import io
 import sys
 from collections.abc import Sequence
 
-from . import capture, convert, demo, events, response, show, timeline
+from . import capture, chat, convert, demo, events, response, show, timeline
 from .exits import INTERRUPTED, OK, USAGE, UsageError, leave_the_pipe
 
-_COMMANDS = (events, show, response, convert, capture, timeline, demo)
+_COMMANDS = (events, show, response, convert, capture, timeline, chat, demo)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

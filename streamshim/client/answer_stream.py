@@ -44,13 +44,13 @@ class AnswerStreamBase(EventStreamBase):
     def _new_decoder(self) -> StreamDecoder:
         """With what the server did without on the first page of its ledger."""
         decoder = super()._new_decoder()
-        for quirk, detail in self._question.notes:
+        for quirk, detail in self._question.ledger():
             decoder.note(quirk, detail)
         return decoder
 
     def _begin(self, piece: Piece | None) -> None:
         """The request was answered: only now is it known what it had to do without."""
-        if self._question.notes:
+        if self._question.ledger():
             self._decoder = self._new_decoder()
         super()._begin(piece)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import ErrorInfo
-from .words import asked_format, with_schema_in_words, with_tools_in_words
+from .words import asked_format, forced_choice, with_choice_in_words, with_schema_in_words, with_tools_in_words
 
 Body = Mapping[str, Any]
 
@@ -18,7 +18,8 @@ _REFUSES = re.compile(
     r"unsupported|not (?:\w+ ){0,3}support|n't (?:\w+ )?support|unknown|unrecogni[sz]ed"
     r"|unexpected (?:keyword|argument|parameter|field|member|propert)|extra inputs|extra_forbidden"
     r"|not (?:\w+ )?(?:allowed|permitted|implemented|enabled|available)|unavailable"
-    r"|no endpoints found|disabled|must be verified|requires? (?:the )?[`'\"]?--|only .{0,60}(?:supported|allowed)",
+    r"|no endpoints found|disabled|must be verified|requires? (?:the )?[`'\"]?--|only .{0,60}(?:supported|allowed)"
+    r"|use .{0,60} instead",
     re.IGNORECASE,
 )
 """That something is not had at all. A value that is out of range is a mistake of the caller's, who is to hear of it."""
@@ -34,7 +35,8 @@ class Fallback:
         done: what is sent instead, in a few words.
         is_asked: whether a body asks for it.
         replaced: the body that does without.
-        spoken_of: how else than by its name errors speak of it.
+        spoken_of: how errors speak of it.
+        refuses: how errors say that it is not had.
     """
 
     name: str
@@ -43,13 +45,14 @@ class Fallback:
     is_asked: Callable[[Body], bool]
     replaced: Callable[[Body], dict[str, Any]]
     spoken_of: re.Pattern[str]
+    refuses: re.Pattern[str] = _REFUSES
 
     def is_refused_by(self, error: ErrorInfo) -> bool:
         """Whether an error says that the server does not have it."""
         if error.status in _NOT_ABOUT_MEMBERS:
             return False
         said = _said(error)
-        if _REFUSES.search(said) is None:
+        if self.refuses.search(said) is None:
             return False
         if error.param:
             return self.name in re.split(r"[.\[]", error.param) or self.spoken_of.search(error.param) is not None
@@ -83,16 +86,12 @@ def _renamed(name: str, other: str) -> Fallback:
     def renamed(body: Body) -> dict[str, Any]:
         return {other if key == name else key: value for key, value in body.items()}
 
-    return Fallback(name, "member-refused", f"sent as {other}", lambda body: name in body, renamed, _quoted(name))
+    names = re.compile(rf"{_quoted(name).pattern}|{_quoted(other).pattern}")
+    return Fallback(name, "member-refused", f"sent as {other}", lambda body: name in body, renamed, names)
 
 
 def _not_streamed(body: Body) -> dict[str, Any]:
     return {**{key: value for key, value in body.items() if key != "stream_options"}, "stream": False}
-
-
-def _asks_tools(body: Body) -> bool:
-    """Also where there are none any more, but were."""
-    return bool(body.get("tools"))
 
 
 FALLBACKS = (
@@ -107,10 +106,20 @@ FALLBACKS = (
         re.compile(r"response_?format|json_?schema|json_object|text\.format|structured.?output|guided", re.IGNORECASE),
     ),
     Fallback(
+        "tool_choice",
+        "member-refused",
+        "told in the instructions",
+        lambda body: forced_choice(body) is not None,
+        with_choice_in_words,
+        re.compile(r"tool[ _]choice", re.IGNORECASE),
+        # the words are ours and legal, so that no value is the caller's mistake
+        re.compile(rf"{_REFUSES.pattern}|must be|invalid|incompatible|only", re.IGNORECASE),
+    ),
+    Fallback(
         "tools",
         "tools-in-prompt",
         "the tools are told in the instructions, and calls read from the text",
-        _asks_tools,
+        lambda body: bool(body.get("tools")),
         with_tools_in_words,
         re.compile(r"\btools?\b|tool[ _-](?:use|call|choice)|function[ _-]?call", re.IGNORECASE),
     ),
@@ -134,6 +143,8 @@ FALLBACKS = (
         _not_streamed,
         re.compile(r"['\"`]stream['\"`]|\bstreaming\b", re.IGNORECASE),
     ),
+    # a server that names no member: this one the caller did not ask for
+    replace(_dropped("stream_options"), spoken_of=re.compile(r"extra (?:inputs|fields)", re.IGNORECASE)),
 )
 """In the order in which an error is set against them: the narrower first."""
 TOOLS = next(fallback for fallback in FALLBACKS if fallback.name == "tools")

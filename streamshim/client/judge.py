@@ -17,9 +17,10 @@ _SAYS = frozenset(("text_start", "reasoning_start", "refusal_start", "tool_call_
 class Judge:
     """Reads ahead of the reader, and holds the bytes back until nothing speaks against them.
 
-    A server that is known to remember (`trusted`) refuses a conversation that it lost before it says anything, if it
-    does at all. Of one that is not known yet, only the end tells: by what it counted. Where nothing will be counted,
-    its echo of the id decides, which comes first.
+    Three things may: a refusal that comes in the body of an answer, before anything is said; a conversation that the
+    server lost; an answer without the call that it must have. A server that is known to remember (`trusted`) says that
+    it lost one before it says anything else, if it does at all. Of one that is not known yet only the end tells, by
+    what it counted; where nothing will be counted, its echo of the id decides, which comes first.
 
     Attributes:
         is_open: whether bytes pass.
@@ -36,6 +37,7 @@ class Judge:
         from ..response import Collector
 
         self.is_open = False
+        self._may_refuse = True
         self._state = state
         self._trusted = trusted
         self._must_call = must_call
@@ -49,9 +51,7 @@ class Judge:
             return [data]
         self._held.append(data)
         self._see(self._decoder.feed(data))
-        if not self.is_open:
-            return []
-        return self.release()
+        return self.release() if self.is_open else []
 
     def end(self) -> ModelResponse | None:
         """There are no more: the whole answer that was kept back; None if it was shown."""
@@ -59,6 +59,11 @@ class Judge:
             return None
         self._see(self._decoder.close())
         return None if self.is_open else self._collector.response
+
+    @property
+    def has_error(self) -> bool:
+        """Whether an error came before anything else was said."""
+        return self._collector.response.error is not None
 
     def release(self) -> list[bytes]:
         """What was kept back, to be shown."""
@@ -69,13 +74,10 @@ class Judge:
     def _see(self, events: list[Event]) -> None:
         for event in events:
             self._collector.feed(event)
-            if event.type == "tool_call_start":
-                self._must_call = False
-            if self._state is not None and (event.type in _SAYS or event.type == "metadata"):
-                self._believe(event, self._state)
-        self.is_open = self.is_open or (self._state is None and not self._must_call)
-
-    def _believe(self, event: Event, state: StoredState) -> None:
-        """Stop asking for the state where nothing more can speak against the server."""
-        if (self._trusted and event.type in _SAYS) or state.vouched_for(self._collector.response):
-            self._state = None
+            says = event.type in _SAYS
+            self._may_refuse = self._may_refuse and not says
+            self._must_call = self._must_call and event.type != "tool_call_start"
+            if self._state is not None and (says or event.type == "metadata"):
+                vouched = self._state.vouched_for(self._collector.response)
+                self._state = None if vouched or (self._trusted and says) else self._state
+        self.is_open = self._state is None and not (self._may_refuse or self._must_call)

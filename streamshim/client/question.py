@@ -11,12 +11,14 @@ from ..json_codec import dumps
 from .fallbacks import FALLBACKS, TOOLS, Fallback
 from .judge import Judge
 from .retries import Retries
+from .words import forced_choice
 
 if TYPE_CHECKING:
     from ..event_stream import StreamOptions
     from ..history import StateFallback, StoredState
     from ..response_models import ModelResponse
     from .memory import Memory
+    from .responses_members import LeftOut
     from .wires import Asked, Wire
 
 logger = logging.getLogger("streamshim")
@@ -29,7 +31,6 @@ class Question:
 
     Attributes:
         asked: what the caller asked for.
-        notes: what the server did without, for the ledger: pairs of quirk id and detail.
         judge: of the answer that comes: whether it may be shown yet.
         state_fallback: that the server lost the conversation, if it is this question that tells it.
     """
@@ -57,7 +58,7 @@ class Question:
             patient: nobody waits for the first words: an answer is kept back until all is known of it.
         """
         self.asked = asked
-        self.notes: list[tuple[str, str]] = []
+        self._notes: list[tuple[str, str]] = []
         self.judge: Judge | None = None
         self._wire = wire
         self._memory = memory
@@ -67,6 +68,7 @@ class Question:
         self._patient = patient
         self._without: list[Fallback] = []
         self._body: dict[str, Any] = {}
+        self._is_whole = False
         self._ready: str | None = None
         self.state_fallback: StateFallback | None = None
 
@@ -98,14 +100,16 @@ class Question:
         return ready or dumps(self._next_body())
 
     def _next_body(self) -> dict[str, Any]:
-        self.notes.clear()
+        self._notes.clear()
         self._note_state()
-        body = self._wire.body(self.asked, self._state)
+        left_out: list[LeftOut] | None = [] if self._degrade else None
+        body = self._wire.body(self.asked, self._state, left_out)
+        self._notes += (("member-refused", f"{param}: {reason}") for param, reason in left_out or ())
         known = self._memory.refused(self.asked.model) if self._degrade else []
         for fallback in FALLBACKS:
             if (fallback in known or fallback in self._without) and fallback.is_asked(body):
                 body = fallback.replaced(body)
-                self.notes.append((fallback.quirk, f"{fallback.name}: {fallback.done}"))
+                self._notes.append((fallback.quirk, f"{fallback.name}: {fallback.done}"))
         self._body = body
         return body
 
@@ -114,7 +118,7 @@ class Question:
         fallback = self._state.untold() if self._state is not None else None
         self.state_fallback = fallback or self.state_fallback
         if (told := self.state_fallback) is not None:
-            self.notes.append(("state-lost", f"{told.response_id} was {told.reason}: {told.detail}"))
+            self._notes.append(("state-lost", f"{told.response_id} was {told.reason}: {told.detail}"))
 
     # -- what came of it ----------------------------------------------------------------------------------------------
 
@@ -126,12 +130,12 @@ class Question:
         """
         if self._lost_state(error):
             return 0.0
-        if self._degrade and (fallback := self._fallback(error)) is not None:
-            logger.info("the server refuses %s: %s", fallback.name, error.message)
-            self._without.append(fallback)
-            self._memory.learn(self.asked.model, fallback)
+        if self._does_without(error):
             return 0.0
-        return self._again(error)
+        seconds = self._retries.next(error)
+        if seconds is not None:
+            logger.info("the server refused (%s), and is asked again in %.2f seconds", error.message, seconds)
+        return seconds
 
     def broke(self, problem: BaseException) -> float | None:
         """The connection failed before anything of the answer came; the result is that of `refused`."""
@@ -140,37 +144,37 @@ class Question:
             logger.info("the request failed (%s), and is made again in %.2f seconds", problem, seconds)
         return seconds
 
-    def _again(self, error: ErrorInfo) -> float | None:
-        seconds = self._retries.next(error)
-        if seconds is not None:
-            logger.info("the server refused (%s), and is asked again in %.2f seconds", error.message, seconds)
-        return seconds
-
-    def _fallback(self, error: ErrorInfo) -> Fallback | None:
-        return next(
-            (
-                fallback
-                for fallback in FALLBACKS
-                if fallback not in self._without and fallback.is_asked(self._body) and fallback.is_refused_by(error)
-            ),
-            None,
-        )
+    def _does_without(self, error: ErrorInfo) -> bool:
+        """Whether an error refuses something that the request can do without; from now on it does."""
+        if not self._degrade:
+            return False
+        for fallback in FALLBACKS:
+            if fallback not in self._without and fallback.is_asked(self._body) and fallback.is_refused_by(error):
+                logger.info("the server refuses %s: %s", fallback.name, error.message)
+                self._without.append(fallback)
+                self._memory.learn(self.asked.model, fallback)
+                return True
+        return False
 
     def opened(self, headers: Mapping[str, str]) -> None:
         """An answer begins."""
         kind = next((value for name, value in headers.items() if name.lower() == "content-type"), "")
-        if self._body.get("stream") is True and kind.startswith("application/json"):
-            self.notes.append(("whole-answer", "the body is one JSON document"))
+        self._is_whole = self._body.get("stream") is True and kind.startswith("application/json")
         self.judge = self._judge()
+
+    def ledger(self) -> list[tuple[str, str]]:
+        """What the server did without: pairs of quirk id and detail. Known by the first bytes that are shown."""
+        if self._is_whole and not (self.judge is not None and self.judge.has_error):
+            return [*self._notes, ("whole-answer", "the body is one JSON document")]
+        return self._notes
 
     def _judge(self) -> Judge | None:
         """Who decides whether the answer may be shown; None where nothing speaks against any."""
         state = self._state if self._leans_on_server and self._state and self._state.state == "auto" else None
-        must_call = self._degrade and self._must_call()
-        if state is None and not must_call:
+        if state is None and not self._degrade:
             return None
         trusted = self._memory.remembers is True and not self._patient
-        return Judge(state, trusted=trusted, must_call=must_call)
+        return Judge(state, trusted=trusted, must_call=self._degrade and self._must_call())
 
     @property
     def _leans_on_server(self) -> bool:
@@ -180,11 +184,13 @@ class Question:
         """Whether an answer without a call shows that the server ignores the tools, or that one must be called."""
         if not TOOLS.is_asked(self._body):
             return False
-        return self._body.get("tool_choice") == "required" or isinstance(self._body.get("tool_choice"), dict)
+        return forced_choice(self._body) is not None
 
     def rejected(self, response: ModelResponse) -> bool:
         """Whether an answer that was kept back is not to be shown: the question is to be asked again."""
         if self._lost_state(response):
+            return True
+        if not response.choices and response.error is not None and self._does_without(response.error):
             return True
         ignored = response.status in ("completed", "incomplete") and not response.tool_calls
         if self._must_call() and ignored and response.finish_reason != "length":
@@ -207,7 +213,8 @@ class Question:
             if not isinstance(outcome, ErrorInfo) and outcome.status in ("completed", "incomplete"):
                 self._memory.remembers = True
             return False
-        logger.info("the server does not hold the conversation: %s", fallback.detail)
+        level = logging.WARNING if self._state.state == "server" else logging.INFO
+        logger.log(level, "the server does not hold the conversation: %s", fallback.detail)
         if fallback.reason == "forgotten" or not _is_about_one(outcome):
             self._memory.remembers = False
         return self._state.state == "auto"

@@ -14,6 +14,7 @@ from .run_loop import STOPPED, RunEvent, RunLoop
 from .tool_calls import arun_tool, run_tool
 
 if TYPE_CHECKING:
+    from ..events import Usage
     from ..history import Conversation
     from ..response_models import ModelResponse, ToolCallPart
     from .tool import ToolResult
@@ -38,6 +39,11 @@ class RunBase:
     def turns(self) -> list[ModelResponse]:
         """The answers that are over."""
         return list(self._loop.turns)
+
+    @property
+    def usage(self) -> Usage | None:
+        """The token counts of the answers that are over, together; None where no server counted."""
+        return self._loop.usage
 
     @property
     def response(self) -> ModelResponse:
@@ -117,7 +123,7 @@ class Run(RunBase):
                 yield from self._run_calls(loop.calls())
                 if loop.is_handed_over():
                     return
-        except GeneratorExit:
+        except (GeneratorExit, KeyboardInterrupt):
             loop.conversation.decline_calls(STOPPED)
             raise
 

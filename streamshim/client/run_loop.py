@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..errors import StreamshimError
-from ..events import Event
+from ..events import Event, Usage
 from ..history import StateFallback
 from .tool import Toolbox, ToolResult
 
@@ -18,6 +19,14 @@ RunEvent: TypeAlias = Event | ToolResult | StateFallback
 """What a run tells: the events of each turn, and between turns what the tools gave."""
 
 STOPPED = "The tool was not run: the user stopped it."
+
+
+_COUNTS = [field.name for field in fields(Usage) if field.name != "raw"]
+
+
+def _sum(counts: list[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
 
 
 class MaxTurnsError(StreamshimError):
@@ -86,6 +95,15 @@ class RunLoop:
         if len(self.turns) >= self._max_turns:
             raise MaxTurnsError(self._max_turns, self.conversation, response)
         return True
+
+    @property
+    def usage(self) -> Usage | None:
+        """The token counts of all turns together; None where no turn had any."""
+        counted = [turn.usage for turn in self.turns if turn.usage is not None]
+        if not counted:
+            return None
+        sums = {name: _sum([getattr(usage, name) for usage in counted]) for name in _COUNTS}
+        return Usage(**sums, raw={})
 
     def is_handed_over(self) -> bool:
         """Whether calls wait that the caller runs."""

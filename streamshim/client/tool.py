@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from ..history.content_parts import HistoryApi
-
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
@@ -81,12 +79,11 @@ class Tool:
     def __repr__(self) -> str:
         return f"<Tool {self.name}({', '.join(self.parameters['properties'])})>"
 
-    def declaration(self, api: HistoryApi = "chat") -> dict[str, Any]:
-        """What stands for it in `tools`."""
-        function: dict[str, Any] = {"name": self.name, "description": self.description, "parameters": self.parameters}
-        if self.strict or api == "responses":  # which is strict unless it is told not to be
-            function["strict"] = self.strict
-        return declared({"type": "function", "function": function}, api)
+    def declaration(self) -> dict[str, Any]:
+        """What stands for it in the `tools` of a chat request."""
+        strict = {"strict": True} if self.strict else {}
+        function = {"name": self.name, "description": self.description, "parameters": self.parameters, **strict}
+        return {"type": "function", "function": function}
 
     def call(self, arguments: Mapping[str, Any]) -> Any:
         """Run it with arguments as JSON has them; an asynchronous function gives what is to be awaited.
@@ -175,9 +172,9 @@ class Toolbox:
         """What the tools that have a name are called."""
         return list(self._named)
 
-    def declarations(self, api: HistoryApi) -> list[dict[str, Any]]:
-        """The member `tools` of a request."""
-        return [tool.declaration(api) if isinstance(tool, Tool) else declared(tool, api) for tool in self._given]
+    def declarations(self) -> list[dict[str, Any]]:
+        """The member `tools` of a chat request."""
+        return [tool.declaration() if isinstance(tool, Tool) else _nested(tool) for tool in self._given]
 
     def tool(self, name: str) -> Tool | None:
         """What can be run under a name."""
@@ -206,12 +203,9 @@ def _declared_name(tool: Mapping[str, Any]) -> str | None:
     return name if isinstance(name, str) else None
 
 
-def declared(tool: Mapping[str, Any], api: HistoryApi) -> dict[str, Any]:
-    """A declaration in the words of an API: the one has what the tool is inside, the other beside its type."""
+def _nested(tool: Mapping[str, Any]) -> dict[str, Any]:
+    """A declaration as the chat API has it: what the other one has beside the type stands inside."""
     kind = tool["type"]
-    inner = tool.get(kind)
-    if api == "responses" and isinstance(inner, Mapping):
-        return {"type": kind, **inner}
-    if api == "chat" and kind in ("function", "custom") and not isinstance(inner, Mapping):
+    if kind in ("function", "custom") and not isinstance(tool.get(kind), Mapping):
         return {"type": kind, kind: {key: value for key, value in tool.items() if key != "type"}}
     return dict(tool)

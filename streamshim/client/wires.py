@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias
 from ..history import Conversation, check_input, raise_for_findings
 from ..history.content_parts import FOREIGN_PARTS, HistoryApi
 from .options import chat_members_of
-from .responses_members import responses_members
+from .responses_members import LeftOut, UnsupportedMemberError, responses_members
 from .tool import Toolbox
 
 if TYPE_CHECKING:
@@ -58,11 +58,13 @@ class Asked:
         return own if given is None else given
 
     def chat_members(self) -> dict[str, Any]:
-        """What the options are on the chat API."""
+        """What a chat request asks for, but for the input. What is said of tools is left out where there are none."""
         members = chat_members_of(self.options)
         if self.format is not None:
             members["response_format"] = self.format.member
-        return members
+        if self.tools:
+            return {"tools": self.tools.declarations(), **members}
+        return {name: value for name, value in members.items() if name not in _OF_TOOLS}
 
     @property
     def extra(self) -> dict[str, Any]:
@@ -94,11 +96,17 @@ class Wire(Protocol):
     api: ClassVar[HistoryApi]
     path: ClassVar[str]
 
-    def body(self, asked: Asked, state: StoredState | None) -> dict[str, Any]:
+    def body(self, asked: Asked, state: StoredState | None, left_out: list[LeftOut] | None) -> dict[str, Any]:
         """The request.
+
+        Args:
+            asked: what is asked.
+            state: of a conversation that the server may hold.
+            left_out: is told what the API cannot be asked for; without it, that is refused.
 
         Raises:
             InputError: the messages or items are not what the API reads.
+            UnsupportedMemberError: the API cannot be asked for an option.
             ValueError: a call of the conversation waits for its result.
         """
         ...
@@ -119,14 +127,16 @@ class ChatWire:
         self._reasoning: ReasoningReplay = reasoning
         self._role: Literal["system", "developer"] = instructions_role
 
-    def body(self, asked: Asked, state: StoredState | None) -> dict[str, Any]:  # noqa: ARG002 -- no server keeps any here
+    def body(
+        self,
+        asked: Asked,
+        state: StoredState | None,  # noqa: ARG002 -- no server keeps any here
+        left_out: list[LeftOut] | None,  # noqa: ARG002 -- the options are those of this API
+    ) -> dict[str, Any]:
         """The request."""
         streamed = {"stream": True, "stream_options": {"include_usage": True}}
-        tools = {"tools": asked.tools.declarations("chat")} if asked.tools else {}
-        members = asked.chat_members()
-        if not tools:
-            members = {name: value for name, value in members.items() if name not in _OF_TOOLS}
-        body = {"model": asked.model, "messages": self._messages(asked), **tools, **members, **streamed, **asked.extra}
+        said = {"model": asked.model, "messages": self._messages(asked)}
+        body = {**said, **asked.chat_members(), **streamed, **asked.extra}
         return {name: value for name, value in body.items() if value is not None}
 
     def _messages(self, asked: Asked) -> list[dict[str, Any]]:
@@ -152,20 +162,15 @@ class ResponsesWire:
         self.reasoning: ItemReasoning = reasoning
         self._state: StateKeeper = state
 
-    def body(self, asked: Asked, state: StoredState | None) -> dict[str, Any]:
+    def body(self, asked: Asked, state: StoredState | None, left_out: list[LeftOut] | None) -> dict[str, Any]:
         """The request; of a conversation as its stored state has it."""
-        tools = {"tools": asked.tools.declarations("responses")} if asked.tools else {}
-        members = responses_members(asked.chat_members())
-        if not tools:
-            members = {name: value for name, value in members.items() if name not in _OF_TOOLS}
         kept = _kept_by_the_client(asked) if self._state == "client" else {}
         body = {
             "model": asked.model,
             **({"instructions": asked.instructions} if asked.instructions is not None else {}),
             **self._input(asked, state),
-            **tools,
             **kept,
-            **members,
+            **_responses_members(asked.chat_members(), left_out),
             "stream": True,
             **asked.extra,
         }
@@ -184,6 +189,22 @@ class ResponsesWire:
 
 _OF_TOOLS = frozenset(("tool_choice", "parallel_tool_calls"))
 """What servers refuse where there are no tools."""
+
+
+def _responses_members(members: dict[str, Any], left_out: list[LeftOut] | None) -> dict[str, Any]:
+    """The members on the Responses API; what it has no word for is told, if it may be left out.
+
+    Raises:
+        UnsupportedMemberError: it may not.
+    """
+    while True:
+        try:
+            return responses_members(members, left_out=left_out)
+        except UnsupportedMemberError as problem:
+            if left_out is None or problem.param not in members:
+                raise
+            left_out.append(LeftOut(problem.param, str(problem)))
+            members = {name: value for name, value in members.items() if name != problem.param}
 
 
 def _kept_by_the_client(asked: Asked) -> dict[str, Any]:

@@ -38,8 +38,7 @@ _OF_RESULTS = frozenset(("function_call_output", "custom_tool_call_output"))
 
 def with_tools_in_words(body: Body) -> dict[str, Any]:
     """Tools in the instructions; calls as the markup that they ask for, and results as the user's words."""
-    choice = body.get("tool_choice")
-    declared = [] if choice == "none" else [_declaration(tool) for tool in body.get("tools") or ()]
+    declared = [] if body.get("tool_choice") == "none" else [_declaration(tool) for tool in body.get("tools") or ()]
     told = _without(body, "tools", "tool_choice", "parallel_tool_calls")
     if "messages" in body:
         told["messages"] = list(_spoken_messages(body["messages"]))
@@ -48,9 +47,24 @@ def with_tools_in_words(body: Body) -> dict[str, Any]:
     if not declared:
         return told
     text = _TOOLS.format(declarations="\n".join(map(dumps, declared)))
-    if must := _must(choice):
+    if must := forced_choice(body):
         text += "\n\n" + _MUST_CALL.format(must)
     return _instructed(told, text)
+
+
+def forced_choice(body: Body) -> str | None:
+    """Which tool must be called, in words; None where none must."""
+    choice = body.get("tool_choice")
+    if choice == "required":
+        return "at least one of the tools"
+    if isinstance(choice, Mapping) and choice.get("type") in ("function", "custom"):
+        return "the tool " + str(choice.get("name") or choice.get(choice["type"], {}).get("name"))
+    return None
+
+
+def with_choice_in_words(body: Body) -> dict[str, Any]:
+    """The call that must be made is told in the instructions."""
+    return _instructed(_without(body, "tool_choice"), _MUST_CALL.format(forced_choice(body)))
 
 
 def with_schema_in_words(body: Body) -> dict[str, Any]:
@@ -82,14 +96,6 @@ def _declaration(tool: Mapping[str, Any]) -> dict[str, Any]:
     inner = tool.get(str(tool.get("type")))
     told = inner if isinstance(inner, Mapping) else tool
     return {key: told[key] for key in ("name", "description", "parameters") if told.get(key)}
-
-
-def _must(choice: Any) -> str | None:
-    if choice == "required":
-        return "at least one of the tools"
-    if isinstance(choice, Mapping):
-        return "the tool " + str(choice.get("name") or choice.get("function", {}).get("name"))
-    return None
 
 
 # -- instructions -----------------------------------------------------------------------------------------------------

@@ -152,7 +152,7 @@ class ResponsesWire:
             item = self._reader.items.find(payload, "message")
             slot = item.slot("text", whole_number(payload.get("content_index")))
             self._reader.say(slot, delta, payload.get("logprobs"))
-            self._last_key, self._last_part = key, slot.part
+            self._last_key, self._last_part = key, slot.part if slot.markup is None else None
 
     def _prose_delta(self, prose: tuple[str, SlotKind, str, str]) -> Callable[[dict[str, Any]], None]:
         item_type, kind, index, _ = prose

@@ -111,9 +111,10 @@ class ClientBase:
         return f"<{type(self).__name__} {self.base_url}>"
 
     @property
-    def _broken(self) -> type[Exception]:
-        broken: type[Exception] = self._module.TransportError
-        return broken
+    def _broken(self) -> tuple[type[Exception], ...]:
+        """What may pass: all that the network does, but no address or header that is wrong."""
+        module = self._module
+        return (module.TimeoutException, module.NetworkError, module.RemoteProtocolError, module.ProxyError)
 
     def _timeout(self, seconds: float | None) -> Any:
         connect = _CONNECT_SECONDS if seconds is None else min(seconds, _CONNECT_SECONDS)

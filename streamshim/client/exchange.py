@@ -17,7 +17,7 @@ def exchange(
     send: Callable[[str], Any],
     head: Head,
     *,
-    broken: type[Exception],
+    broken: tuple[type[Exception], ...],
     sleep: Callable[[float], object],
 ) -> Generator[bytes]:
     """The bytes of the answer that is to be shown, and in `head` what its response says of itself.
@@ -26,7 +26,7 @@ def exchange(
         question: decides what is asked, and whether again.
         send: posts JSON and gives a response whose body was not read.
         head: is filled in before the first bytes are given.
-        broken: what the HTTP client raises where a connection fails.
+        broken: what the HTTP client raises where a connection fails that may not fail again.
         sleep: waits for some seconds.
 
     Raises:
@@ -53,9 +53,9 @@ def exchange(
                     if not _is_rejected(question):
                         yield from question.judge.release() if question.judge else ()
                         return
-        except broken as problem:
+        except Exception as problem:
             held = question.judge.release() if question.judge else []
-            wait = None if shown or held else question.broke(problem)
+            wait = None if shown or held or not isinstance(problem, broken) else question.broke(problem)
             if wait is None:
                 yield from held
                 raise
@@ -68,7 +68,7 @@ async def aexchange(
     send: Callable[[str], Awaitable[Any]],
     head: Head,
     *,
-    broken: type[Exception],
+    broken: tuple[type[Exception], ...],
     sleep: Callable[[float], Awaitable[object]],
 ) -> AsyncGenerator[bytes]:
     """The same, asynchronously."""
@@ -94,9 +94,9 @@ async def aexchange(
                         for piece in question.judge.release() if question.judge else ():
                             yield piece
                         return
-        except broken as problem:
+        except Exception as problem:
             held = question.judge.release() if question.judge else []
-            wait = None if shown or held else question.broke(problem)
+            wait = None if shown or held or not isinstance(problem, broken) else question.broke(problem)
             if wait is None:
                 for piece in held:
                     yield piece

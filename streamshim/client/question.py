@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ErrorInfo
-from ..json_codec import dumps
+from ..json_codec import clean
 from .fallbacks import FALLBACKS, TOOLS, Fallback
 from .judge import Judge
 from .retries import Retries
@@ -89,15 +90,12 @@ class Question:
             InputError: the messages or items are not what the API reads.
             ValueError: a call of the conversation waits for its result, or something cannot be written as JSON.
         """
-        try:
-            self._ready = dumps(self._next_body())
-        except TypeError as problem:
-            raise ValueError(f"the request cannot be written as JSON: {problem}") from problem
+        self._ready = _written(self._next_body())
 
     def content(self) -> str:
         """The request to make now, as JSON."""
         ready, self._ready = self._ready, None
-        return ready or dumps(self._next_body())
+        return ready or _written(self._next_body())
 
     def _next_body(self) -> dict[str, Any]:
         self._notes.clear()
@@ -226,6 +224,18 @@ class Question:
         if self._degrade and self.asked.tools:
             return {"tool_markup": True, **options}
         return options
+
+
+def _written(body: dict[str, Any]) -> str:
+    """A body as JSON. Half a character, which no server reads, is written as U+FFFD.
+
+    Raises:
+        ValueError: something in it cannot be written.
+    """
+    try:
+        return clean(json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
+    except (TypeError, ValueError, RecursionError) as problem:
+        raise ValueError(f"the request cannot be written as JSON: {problem}") from problem
 
 
 def _is_about_one(outcome: ModelResponse | ErrorInfo) -> bool:

@@ -80,7 +80,7 @@ def as_input(given: Any) -> Conversation | str | list[dict[str, Any]]:
     """
     if isinstance(given, Conversation | str):
         return given
-    if isinstance(given, Mapping) or not isinstance(given, Sequence):
+    if isinstance(given, Mapping | bytes) or not isinstance(given, Sequence):
         raise TypeError(f"{given!r} cannot be asked: give a text, a Conversation, or a list of messages or items")
     items: list[Any] = [dict(item) if isinstance(item, Mapping) else item for item in given]
     if items and all(isinstance(item, dict) and item.get("type") in _PARTS for item in items):

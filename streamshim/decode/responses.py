@@ -250,6 +250,8 @@ class ResponsesWire:
             state.repair("response-id-changes", f"the response id changed to {id!r}")
         state.identify(response)
         state.see_usage(response.get("usage"))
+        if (previous := response.get("previous_response_id")) is not None:
+            state.metadata({"previous_response_id": previous})
 
     def body(self, response: dict[str, Any], *, cut: bool) -> None:
         """A whole response as one JSON object; a `cut` one says nothing of how it ended."""

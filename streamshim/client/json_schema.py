@@ -50,17 +50,12 @@ def _strict(schema: Any) -> Any:
     strict = {key: _KEYWORDS[key](value) if key in _KEYWORDS else value for key, value in schema.items()}
     strict.pop("default", None)
     if strict.get("type") == "object" or "properties" in strict:
-        if any(schema.get(key) for key in _MAPS) or not schema.get("properties"):
-            if schema.get("properties") is None and not any(schema.get(key) for key in _MAPS) and _is_closed(schema):
-                return {**strict, "properties": {}, "required": []}
+        members = strict.get("properties") or {}
+        is_closed = bool(members) or schema.get("additionalProperties") is False
+        if not is_closed or any(schema.get(key) for key in _MAPS):
             raise _OpenObjectError
-        strict["additionalProperties"] = False
-        strict["required"] = list(strict["properties"])
+        strict.update(properties=members, required=list(members), additionalProperties=False)
     return strict
-
-
-def _is_closed(schema: dict[str, Any]) -> bool:
-    return schema.get("additionalProperties") is False
 
 
 def _named(schemas: Any) -> Any:

@@ -51,17 +51,16 @@ class OutputFormat:
             self._of_schema(dict(wanted), str(wanted.get("title") or "output"), strict=None)
 
     def _of_type(self, wanted: Any) -> None:
-        from pydantic import TypeAdapter
-        from pydantic.errors import PydanticSchemaGenerationError
+        from pydantic import PydanticUserError, TypeAdapter
 
         from .json_schema import schema_of, strict_schema
 
         try:
             adapter: TypeAdapter[Any] = TypeAdapter(wanted)
-        except PydanticSchemaGenerationError as problem:
+            schema = schema_of(adapter)
+        except PydanticUserError as problem:
             raise TypeError(f"response_format={wanted!r} is no type that has a JSON Schema: {problem}") from problem
         self._read = adapter.validate_json
-        schema = schema_of(adapter)
         strict = strict_schema(schema)
         self._declare(strict or schema, getattr(wanted, "__name__", "output"), strict=strict is not None)
 

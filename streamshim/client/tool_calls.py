@@ -15,6 +15,12 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("streamshim")
 
+_SHOWN_CHARACTERS = 200
+
+
+class _UnknownToolError(Exception):
+    """A model called a tool that it was not given."""
+
 
 def run_tool(call: ToolCallPart | ToolCallEnd, tools: Toolbox) -> ToolResult:
     """Run the tool that a call names, and wait for it. Only what is no `Exception` is raised."""
@@ -47,7 +53,7 @@ def _start(call: ToolCallPart | ToolCallEnd, tools: Toolbox) -> Any:
 
     Raises:
         InvalidArgumentsError: it does not take the arguments.
-        LookupError: there is no such tool.
+        _UnknownToolError: there is no such tool.
         ValueError: the call was cut, or its arguments are no JSON object.
         Exception: whatever the function raises.
     """
@@ -56,11 +62,11 @@ def _start(call: ToolCallPart | ToolCallEnd, tools: Toolbox) -> Any:
     tool = tools.tool(call.name)
     if tool is None:
         known = ", ".join(tools.names) or "none"
-        raise LookupError(f"there is no tool {call.name!r} (there are: {known})")
+        raise _UnknownToolError(f"there is no tool {call.name!r} (there are: {known})")
     try:
         arguments = call.parsed()
     except ValueError as problem:
-        raise InvalidArgumentsError(str(problem)) from problem
+        raise InvalidArgumentsError(f"no JSON object, but {call.arguments[:_SHOWN_CHARACTERS]}") from problem
     return tool.call(arguments)
 
 
@@ -71,13 +77,13 @@ async def _awaited(output: Any) -> Any:
 def _given(call: ToolCallPart | ToolCallEnd, output: Any) -> ToolResult:
     """What the tool gave, as JSON has it."""
     try:
-        plain = as_json(output)
+        plain = _as_json(output)
     except ValueError as error:
         return _failed(call, error)
     return ToolResult(call.call_id, call.name, plain)
 
 
-def as_json(output: Any) -> Any:
+def _as_json(output: Any) -> Any:
     """A tool's output as JSON: models, dataclasses, dates and what else pydantic can write.
 
     Raises:
@@ -86,7 +92,7 @@ def as_json(output: Any) -> Any:
     from pydantic_core import PydanticSerializationError, to_jsonable_python
 
     try:
-        return to_jsonable_python(output)
+        return to_jsonable_python(output, inf_nan_mode="null")
     except (PydanticSerializationError, RecursionError) as problem:
         raise ValueError(f"the tool's output cannot be written as JSON: {problem}") from problem
 
@@ -96,7 +102,7 @@ def _failed(call: ToolCallPart | ToolCallEnd, error: Exception) -> ToolResult:
     logger.debug("the tool %s failed", call.name, exc_info=error)
     if isinstance(error, InvalidArgumentsError):
         said = f"invalid arguments: {error}"
-    elif isinstance(error, LookupError) and not isinstance(error, (KeyError, IndexError)):
+    elif isinstance(error, _UnknownToolError):
         said = str(error)
     else:
         said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

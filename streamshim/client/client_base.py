@@ -198,8 +198,9 @@ class ClientBase:
         """A run: of a conversation, or of a new one that begins with what was given.
 
         Raises:
-            TypeError: messages or items cannot be run: they are no conversation yet.
+            TypeError: messages or items cannot be run: they are no conversation yet; or there is no such option.
         """
+        split_options(options)
         start = as_input(given)
         if isinstance(start, str):
             conversation = Conversation(instructions=options.get("instructions"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from .losses import LeftOut, UnsupportedMemberError, list_at, name_at, object_at
 
@@ -43,6 +43,30 @@ def each_tool(tools: Any) -> Iterator[tuple[str, Tool, str | None]]:
                 yield place, object_at(place, member), name_at(f"tools[{at}]", tool)
         else:
             yield f"tools[{at}]", tool, None
+
+
+class DeclaredTool(NamedTuple):
+    """A tool of a Responses request that is called otherwise on the chat API.
+
+    Attributes:
+        name: its name.
+        namespace: the namespace that it is in.
+        is_custom: whether it takes text, and not JSON.
+    """
+
+    name: str
+    namespace: str | None
+    is_custom: bool
+
+
+def declared_tools(tools: Any) -> dict[str, DeclaredTool]:
+    """The tools of a Responses request that are called otherwise on the chat API, by their names there."""
+    declared = (
+        (flat_name(str(tool.get("name")), namespace), DeclaredTool(str(tool.get("name")), namespace, kind == "custom"))
+        for _, tool, namespace in each_tool(tools or ())
+        if (kind := tool.get("type")) == "custom" or namespace
+    )
+    return dict(declared)
 
 
 # -- chat to Responses ------------------------------------------------------------------------------------------------

@@ -158,14 +158,16 @@ class _Transport:
             exchange = self._receive(request)
             if isinstance(exchange, Reply):
                 return self._replied(exchange)
-            response = self._sync().handle_request(self._turned(request, exchange))
-            if (answer := self._exchanged(exchange, response)) is not None:
-                return self._relayed(response, answer, _classes_for(self._module).body)
-            try:
-                response.read()
-            finally:
-                response.close()
-            return self._whole(exchange, response)
+            while True:
+                response = self._sync().handle_request(self._turned(request, exchange))
+                if (answer := self._exchanged(exchange, response)) is not None:
+                    return self._relayed(response, answer, _classes_for(self._module).body)
+                try:
+                    response.read()
+                finally:
+                    response.close()
+                if not exchange.amend(response.status_code, response.content):
+                    return self._whole(exchange, response)
         question = _question_in(request, self._module.RequestNotRead)
         response = self._sync().handle_request(request)
         answer = self._answer(question, response)
@@ -178,14 +180,16 @@ class _Transport:
             exchange = self._receive(request)
             if isinstance(exchange, Reply):
                 return self._replied(exchange)
-            response = await self._async().handle_async_request(self._turned(request, exchange))
-            if (answer := self._exchanged(exchange, response)) is not None:
-                return self._relayed(response, answer, _classes_for(self._module).async_body)
-            try:
-                await response.aread()
-            finally:
-                await response.aclose()
-            return self._whole(exchange, response)
+            while True:
+                response = await self._async().handle_async_request(self._turned(request, exchange))
+                if (answer := self._exchanged(exchange, response)) is not None:
+                    return self._relayed(response, answer, _classes_for(self._module).async_body)
+                try:
+                    await response.aread()
+                finally:
+                    await response.aclose()
+                if not exchange.amend(response.status_code, response.content):
+                    return self._whole(exchange, response)
         question = _question_in(request, self._module.RequestNotRead)
         response = await self._async().handle_async_request(request)
         answer = self._answer(question, response)

@@ -11,6 +11,7 @@ from ..encode.history import ReasoningReplay
 from ..encode.options import CustomTools, check_word
 from ..history.conversation_store import ConversationStore, ResponseNotFoundError
 from ..json_codec import dumps, loads
+from .amendments import amended
 from .answers import Answer, ChatAnswer, ResponsesAnswer, StreamedAnswer, whole_reply
 from .losses import LeftOut, UnsupportedMemberError
 from .members import MaxTokensName
@@ -172,7 +173,6 @@ class Exchange:
 
     Attributes:
         path: where the server behind is asked.
-        body: what it is asked, as JSON.
         asks_for_stream: whether the caller reads a stream.
         left_out: what was left out of the request.
         decoder: reads the answer.
@@ -184,12 +184,25 @@ class Exchange:
     ) -> None:
         """Made by `Bridge.receive`."""
         self.path = path
-        self.body = dumps(request).encode()
+        self._request = request
         self.asks_for_stream = request.get("stream") is True
         self.left_out = left_out
         self.decoder = StreamDecoder(collect=False, **decoding)
         self.relay = StreamedAnswer(self.decoder, answer)
         self._answer = answer
+
+    @property
+    def body(self) -> bytes:
+        """What the server is asked, as JSON."""
+        return dumps(self._request).encode()
+
+    def amend(self, status: int, body: bytes) -> bool:
+        """The server refused: whether it is to be asked once more, without what it need not be asked."""
+        if "messages" not in self._request or (other := amended(self._request, status, body)) is None:
+            return False
+        self._request, left_out = other
+        self.left_out += left_out
+        return True
 
     def whole(self, body: bytes) -> Reply:
         """The answer, if the caller reads no stream: of the whole body of the server's."""

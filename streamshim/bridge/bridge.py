@@ -89,7 +89,8 @@ class Bridge:
                 check_word(name, cast("dict[str, str]", self._options)[name], words)
         self._speak = speak
         self._decoding: DecoderOptions = decoding or {}
-        self._store = store or ConversationStore(max_age=_KEPT_SECONDS, max_bytes=_KEPT_BYTES)
+        # an empty store is falsy
+        self._store = ConversationStore(max_age=_KEPT_SECONDS, max_bytes=_KEPT_BYTES) if store is None else store
 
     def takes(self, method: str, path: str) -> bool:
         """Whether a request is turned, or answered from what is kept; all others pass untouched."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..history.content_parts import content_for, is_content
 from ..json_codec import dumps
-from .losses import LeftOut, UnsupportedMemberError, list_at, object_at
+from .losses import LeftOut, UnsupportedMemberError, content_at, list_at, object_at
 
 Message = Mapping[str, Any]
 
@@ -116,13 +116,9 @@ def _function_call(call_id: Any, function: Message) -> dict[str, Any]:
 
 
 def _content(param: str, content: Any) -> list[dict[str, Any]]:
-    if isinstance(content, str):
-        return [{"type": "input_text", "text": content}]
-    if not is_content(content):
-        raise UnsupportedMemberError(
-            f"{param}.content", f"{param}.content must be text or a list of content parts", "unsupported_value"
-        )
-    return [part for part in content_for(content, "responses") if isinstance(part, dict)]
+    told = content_at(f"{param}.content", content)
+    parts = [{"type": "text", "text": told}] if isinstance(told, str) else told
+    return [part for part in content_for(parts, "responses") if isinstance(part, dict)]
 
 
 def _said(param: str, message: Message) -> Iterator[dict[str, Any]]:

@@ -7,6 +7,8 @@ from typing import Any, Literal, NamedTuple
 
 from ..errors import StreamshimError
 
+_TEXTS = frozenset(("text", "input_text", "output_text", "summary_text", "reasoning_text"))
+
 
 class UnsupportedMemberError(StreamshimError, ValueError):
     """A request asks for something that the other API cannot be asked for.
@@ -60,6 +62,25 @@ def list_at(param: str, value: Any) -> Sequence[Any]:
     if not isinstance(value, (list, tuple)):
         raise UnsupportedMemberError(param, f"{param} must be a list, not {value!r:.40}", "unsupported_value")
     return value
+
+
+def content_at(param: str, content: Any) -> str | list[dict[str, Any]]:
+    """What a message or a tool says: text, or a list of parts, those of text with their text.
+
+    Raises:
+        UnsupportedMemberError: it is neither.
+    """
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, (list, tuple)):
+        raise UnsupportedMemberError(param, f"{param} must be text or a list of content parts", "unsupported_value")
+    for at, entry in enumerate(content):
+        part = object_at(f"{param}[{at}]", entry)
+        if not isinstance(kind := part.get("type"), str):
+            raise UnsupportedMemberError(f"{param}[{at}].type", f"{param}[{at}] must have a type", "unsupported_value")
+        if kind in _TEXTS and not isinstance(part.get("text"), str):
+            raise UnsupportedMemberError(f"{param}[{at}].text", f"{param}[{at}] must have a text", "unsupported_value")
+    return list(content)
 
 
 def name_at(param: str, thing: Mapping[str, Any]) -> str:

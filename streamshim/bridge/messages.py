@@ -18,7 +18,7 @@ from ..encode.options import CustomTools
 from ..history.answers import legal_arguments
 from ..history.content_parts import content_for, is_content
 from ..json_codec import dumps
-from .losses import LeftOut, UnsupportedMemberError, object_at
+from .losses import LeftOut, UnsupportedMemberError, content_at, object_at
 from .tools import flat_name
 
 Item = Mapping[str, Any]
@@ -90,9 +90,10 @@ class Messages:
         Raises:
             UnsupportedMemberError: it is nothing that a chat vendor can be told.
         """
-        kind = object_at(param, item).get("type")
+        kind: Any = object_at(param, item).get("type")
         if kind is None and "role" in item:
             kind = "message"
+        kind = str(kind)
         if kind in _CALLS and item.get("status") == "incomplete":
             self._left_out.append(LeftOut(param, "the call was cut: no result is owed to it"))
         elif kind in self._READERS:
@@ -110,11 +111,7 @@ class Messages:
 
     def _message(self, param: str, item: Item) -> None:
         role = item.get("role")
-        content: Any = item.get("content")
-        if not (isinstance(content, str) or is_content(content) or content == []):
-            raise UnsupportedMemberError(
-                f"{param}.content", f"{param}.content must be text or a list of content parts", "unsupported_value"
-            )
+        content = content_at(f"{param}.content", item.get("content"))
         if role == "assistant":
             self._said(content)
         elif role == "user" or role in _SYSTEM_ROLES:
@@ -137,8 +134,8 @@ class Messages:
     def _thought(self, param: str, item: Item) -> None:
         """What is readable of it: the text itself where it came, else its summary."""
         for name in ("content", "summary"):
-            parts = item.get(name) or ()
-            if thought := "\n".join(part["text"] for part in parts if isinstance(part, Mapping) and part.get("text")):
+            parts = content_at(f"{param}.{name}", item.get(name) or [])
+            if thought := parts if isinstance(parts, str) else "\n".join(part.get("text", "") for part in parts):
                 self._answer().thoughts.append(thought)
                 return
         if item.get("encrypted_content"):
@@ -191,7 +188,8 @@ class Messages:
         if not is_content(output):
             call.result = output if isinstance(output, str) else dumps(output)
             return
-        parts = [part for part in content_for(output, "chat") if isinstance(part, dict)]
+        content = content_at(f"{param}.output", output)
+        parts = [part for part in content_for(content, "chat") if isinstance(part, dict)]
         call.shown = [part for part in parts if part["type"] != "text"]
         call.result = "\n".join(part["text"] for part in parts if part["type"] == "text")
         if call.shown:

@@ -111,7 +111,11 @@ def item_tool_choice(choice: Any) -> Any:
     kind = choice.get("type")
     if kind == "allowed_tools" and isinstance(choice.get("allowed_tools"), Mapping):
         allowed = choice["allowed_tools"]
-        return {"type": kind, **allowed, "tools": [item_tool_choice(tool) for tool in allowed.get("tools") or ()]}
+        return {
+            "type": kind,
+            **allowed,
+            "tools": [item_tool_choice(t) for t in list_at("tool_choice", allowed.get("tools"))],
+        }
     if kind in ("function", "custom") and isinstance(choice.get(kind), Mapping):
         return {"type": kind, **choice[kind]}
     return dict(choice)

@@ -1,8 +1,4 @@
-"""The command line, a module for each command.
-
-`events`, `show`, `response` and `convert` read a stream; `capture` and `timeline` record and draw one; `chat` talks to
-a model; `demo` shows what the library does.
-"""
+"""The command line: a module for each command."""
 
 from __future__ import annotations
 
@@ -11,10 +7,10 @@ import io
 import sys
 from collections.abc import Sequence
 
-from . import capture, chat, convert, demo, events, response, show, timeline
+from . import capture, chat, convert, demo, events, response, serve, show, timeline
 from .exits import INTERRUPTED, OK, USAGE, UsageError, leave_the_pipe
 
-_COMMANDS = (events, show, response, convert, capture, timeline, chat, demo)
+_COMMANDS = (events, show, response, convert, capture, timeline, chat, serve, demo)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

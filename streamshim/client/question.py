@@ -15,11 +15,11 @@ from .retries import Retries
 from .words import forced_choice
 
 if TYPE_CHECKING:
+    from ..bridge import LeftOut
     from ..event_stream import StreamOptions
     from ..history import StateFallback, StoredState
     from ..response_models import ModelResponse
     from .memory import Memory
-    from .responses_members import LeftOut
     from .wires import Asked, Wire
 
 logger = logging.getLogger("streamshim")

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias
 
+from ..bridge import LeftOut, UnsupportedMemberError, responses_members
 from ..history import Conversation, check_input, raise_for_findings
 from ..history.content_parts import FOREIGN_PARTS, HistoryApi
 from .options import chat_members_of
-from .responses_members import LeftOut, UnsupportedMemberError, responses_members
 from .tool import Toolbox
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .manners import Stage, habit
-from .parameters import CHAT_PARAMETERS, COMPLETIONS_PARAMETERS, MODELS, RANGES, RESPONSES_PARAMETERS
+from .parameters import CHAT_PARAMETERS, COMPLETIONS_PARAMETERS, LONGEST_INPUT, MODELS, RANGES, RESPONSES_PARAMETERS
 from .question import Json, RefusedError
 
 
@@ -142,6 +142,21 @@ def any_model(body: Json) -> None:
 def bad_parameters_ignored(body: Json) -> None:
     for name in RANGES:
         body.pop(name, None)
+
+
+@habit("overflow-cut", Stage.REQUEST)
+def overflow_cut(body: Json) -> None:
+    """Of an input that is too long the end is read, and nobody is told."""
+    for message in body.get("messages") or ():
+        if isinstance(message.get("content"), str):
+            message["content"] = _end_of(message["content"])
+    if isinstance(body.get("input"), str):
+        body["input"] = _end_of(body["input"])
+
+
+def _end_of(text: str) -> str:
+    words = text.split(" ")
+    return " ".join(words[-LONGEST_INPUT // 2 :]) if len(words) > LONGEST_INPUT else text
 
 
 # -- stored state -----------------------------------------------------------------------------------------------------

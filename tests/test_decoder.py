@@ -197,3 +197,19 @@ def test_a_repeat_is_known_again_where_text_is_not_kept(deltas: list[dict[str, o
     told = [[event for event in decode([body], collect=kept) if event.type == kind] for kept in (True, False)]
     assert told[0] == told[1]
     assert len(told[0]) == (2 if kind == "text_delta" else 1)
+
+
+@pytest.mark.parametrize("collect", [True, False])
+def test_a_snapshot_shorter_than_what_was_streamed_differs_from_it(collect: bool) -> None:
+    """Whether or not the text is kept: the deltas stay, and the difference is told."""
+    delta = {"type": "response.output_text.delta", "item_id": "m", "output_index": 0, "content_index": 0}
+    frames = [
+        {"type": "response.output_item.added", "output_index": 0, "item": {"type": "message", "id": "m"}},
+        {**delta, "delta": "at nine."},
+        {**delta, "delta": "at nine."},
+        {**delta, "type": "response.output_text.done", "text": "at nine."},
+    ]
+    decoder = StreamDecoder(collect=collect)
+    events = [event for frame in frames for event in decoder.feed_payload(frame)]
+    assert [event.delta for event in events if event.type == "text_delta"] == ["at nine.", "at nine."]
+    assert decoder.repairs == {"snapshot-differs": 1}

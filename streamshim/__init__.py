@@ -7,6 +7,25 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .arguments import ArgumentDelta, ArgumentEnd, PartialArguments, PartialObject, live_arguments
+    from .client import (
+        AsyncChatCompletionsClient,
+        AsyncLLMClient,
+        AsyncResponsesClient,
+        AsyncRun,
+        ChatCompletionsClient,
+        LLMClient,
+        MaxTurnsError,
+        OutputError,
+        ResponsesClient,
+        Run,
+        Tool,
+        ToolResult,
+        aconnect,
+        connect,
+        file_part,
+        image_part,
+        text_part,
+    )
     from .consecutive import aiter_responses, iter_responses
     from .conversion import aconvert, convert
     from .cursor import Cursor
@@ -79,6 +98,10 @@ if TYPE_CHECKING:
 
 _MODULES = {
     ".arguments": "ArgumentDelta ArgumentEnd PartialArguments PartialObject live_arguments",
+    ".client": (
+        "AsyncChatCompletionsClient AsyncLLMClient AsyncResponsesClient AsyncRun ChatCompletionsClient LLMClient "
+        "MaxTurnsError OutputError ResponsesClient Run Tool ToolResult aconnect connect file_part image_part text_part"
+    ),
     ".consecutive": "aiter_responses iter_responses",
     ".conversion": "aconvert convert",
     ".cursor": "Cursor",
@@ -107,7 +130,12 @@ _MODULE_OF = {name: module for module, names in _MODULES.items() for name in nam
 __all__ = [
     "ArgumentDelta",
     "ArgumentEnd",
+    "AsyncChatCompletionsClient",
     "AsyncEventStream",
+    "AsyncLLMClient",
+    "AsyncResponsesClient",
+    "AsyncRun",
+    "ChatCompletionsClient",
     "ChatEncoder",
     "Citation",
     "Collector",
@@ -122,11 +150,14 @@ __all__ = [
     "Finish",
     "InputError",
     "InputFinding",
+    "LLMClient",
+    "MaxTurnsError",
     "MediaDelta",
     "MediaEnd",
     "MediaStart",
     "Metadata",
     "ModelResponse",
+    "OutputError",
     "PartialArguments",
     "PartialObject",
     "RawFrame",
@@ -138,7 +169,9 @@ __all__ = [
     "RefusalStart",
     "Repair",
     "ResponseNotFoundError",
+    "ResponsesClient",
     "ResponsesEncoder",
+    "Run",
     "SourceError",
     "StateFallback",
     "StoredResponse",
@@ -154,13 +187,16 @@ __all__ = [
     "TextDelta",
     "TextEnd",
     "TextStart",
+    "Tool",
     "ToolCallDelta",
     "ToolCallEnd",
     "ToolCallStart",
     "ToolProgress",
+    "ToolResult",
     "Unknown",
     "Usage",
     "UsageReport",
+    "aconnect",
     "aconvert",
     "aencode_chat",
     "aencode_responses",
@@ -169,15 +205,19 @@ __all__ = [
     "astream",
     "check_input",
     "collect",
+    "connect",
     "convert",
     "encode_chat",
     "encode_responses",
+    "file_part",
+    "image_part",
     "iter_responses",
     "live_arguments",
     "parse",
     "raise_for_findings",
     "read_error",
     "stream",
+    "text_part",
     "tool_result",
     "transport",
 ]

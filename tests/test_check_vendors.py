@@ -7,6 +7,7 @@ import pytest
 from streamshim.check import CheckReport, run_checks, verdict
 from streamshim.check.faults import FAULTS
 from streamshim.check.plan import all_items
+from streamshim.check.summary import summary_lines
 from tests.servers import serve_model
 from tests.servers.expected_checks import EXPECTED, Expected, expected_of
 from tests.servers.habits import HABITS
@@ -73,6 +74,18 @@ def test_every_fault_of_the_table_is_shown_by_a_habit() -> None:
 def test_every_expectation_is_of_a_habit_and_of_an_item() -> None:
     assert EXPECTED.keys() <= HABITS.keys()
     assert {item for expected in EXPECTED.values() for item in expected} <= set(ITEMS)
+
+
+def test_each_request_has_a_connection_of_its_own() -> None:
+    with serve_model() as server:
+        run_checks(server.base_url, model="toy", only=["reachability", "completions"])
+        assert [request.headers["connection"] for request in server.requests] == ["close"] * 4
+
+
+def test_an_error_of_several_lines_is_told_in_one() -> None:
+    report = check("tools-crash", skip=(SLOW,))
+    (line,) = (line for line in summary_lines(report) if "chat.tool-result " in line)
+    assert line.split(maxsplit=1)[1] == 'HTTP 500: "2 errors: tools: no list tool_choice: no text"'
 
 
 def test_a_server_that_asks_for_no_key_is_told_of() -> None:

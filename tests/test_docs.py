@@ -23,8 +23,9 @@ from sybil.parsers.markdown import PythonCodeBlockParser
 
 import streamshim
 from docs import generate_quirks
-from streamshim.cli import capture, convert, demo, events, response, show, timeline
+from streamshim.cli import capture, check, convert, demo, events, response, show, timeline
 from streamshim.cli import chat as chat_command
+from streamshim.cli import serve as serve_command
 from streamshim.cli.options import add_decoder_options
 from streamshim.client.fallbacks import FALLBACKS
 from streamshim.client.options import RequestOptions
@@ -205,7 +206,8 @@ def test_option_table_has_the_options_of_the_command_line() -> None:
 def test_readme_names_every_command() -> None:
     told = {code_in(command)[0].split()[1] for command, _ in rows(README, "command", "what it does")}
     assert told == {
-        command.NAME for command in (capture, chat_command, convert, demo, events, response, show, timeline)
+        command.NAME
+        for command in (capture, chat_command, check, convert, demo, events, response, serve_command, show, timeline)
     }
 
 

@@ -27,12 +27,15 @@ from streamshim.cli import capture, check, convert, demo, events, response, show
 from streamshim.cli import chat as chat_command
 from streamshim.cli import serve as serve_command
 from streamshim.cli.options import add_decoder_options
+from streamshim.client.fallbacks import FALLBACKS
+from streamshim.client.options import RequestOptions
 from streamshim.decode import limits
 from streamshim.encode.history import ItemReasoning, ReasoningReplay
 from streamshim.event_stream import EventStreamBase, StreamOptions
 from streamshim.quirks import QUIRKS
 from tests.loopback import serve
 from tests.reading import decode
+from tests.servers import serve_model
 from tests.small_streams import CHAT_CALL, DONE, SLOPPY_ANSWER, chat, frame
 from tests.test_corpus import CORPUS
 from tests.test_scenarios import FOLDER, load
@@ -90,6 +93,9 @@ def server_for(page: Path) -> Generator[str]:
         refusal = json.dumps({"error": {"message": "slow down"}}).encode()
         with serve([refusal], status=429, headers={"Retry-After": "7"}) as server:
             yield server.url
+    elif page.stem == "client":
+        with serve_model() as model:
+            yield model.base_url
     elif page.stem == "observability":
         with serve(counted_answer()) as server:
             yield server.url
@@ -218,6 +224,18 @@ def test_caps_are_those_of_the_code() -> None:
         for cap, value, _ in rows(DOCS / "reliability.md", "cap", "value", "of what")
     }
     assert told == {name: value for name, value in vars(limits).items() if name.startswith("MAX_")}
+
+
+def test_table_of_a_clients_options_has_every_one() -> None:
+    told = [name for cells in rows(DOCS / "client.md", "option", "chat", "responses") for name in code_in(cells[0])]
+    assert sorted(told) == sorted(RequestOptions.__annotations__.keys() - StreamOptions.__annotations__.keys())
+
+
+def test_page_on_the_client_names_what_servers_may_refuse_and_what_is_counted() -> None:
+    page = (DOCS / "client.md").read_text(encoding="utf-8")
+    of_client = {quirk.id for quirk in QUIRKS.values() if quirk.made_by == "client"}
+    named = {fallback.name for fallback in FALLBACKS} - {"tools", "max_output_tokens"} | of_client
+    assert {name for name in named if f"`{name}`" not in page} == set()
 
 
 # -- architecture -----------------------------------------------------------------------------------------------------

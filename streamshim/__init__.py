@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .arguments import ArgumentDelta, ArgumentEnd, PartialArguments, PartialObject, live_arguments
+    from .bridge import LeftOut, UnsupportedMemberError, chat_request, responses_request
     from .consecutive import aiter_responses, iter_responses
     from .conversion import aconvert, convert
     from .cursor import Cursor
@@ -73,12 +74,14 @@ if TYPE_CHECKING:
     )
     from .http_error import read_error
     from .http_transport import transport
+    from .relayed_response import RelayLedger
     from .response import Collector, ModelResponse, collect
     from .stats import StreamStats
     from .streams import AsyncEventStream, EventStream, aparse, astream, parse, stream
 
 _MODULES = {
     ".arguments": "ArgumentDelta ArgumentEnd PartialArguments PartialObject live_arguments",
+    ".bridge": "LeftOut UnsupportedMemberError chat_request responses_request",
     ".consecutive": "aiter_responses iter_responses",
     ".conversion": "aconvert convert",
     ".cursor": "Cursor",
@@ -97,6 +100,7 @@ _MODULES = {
     ),
     ".http_error": "read_error",
     ".http_transport": "transport",
+    ".relayed_response": "RelayLedger",
     ".response": "Collector ModelResponse collect",
     ".stats": "StreamStats",
     ".streams": "AsyncEventStream EventStream aparse astream parse stream",
@@ -122,6 +126,7 @@ __all__ = [
     "Finish",
     "InputError",
     "InputFinding",
+    "LeftOut",
     "MediaDelta",
     "MediaEnd",
     "MediaStart",
@@ -136,6 +141,7 @@ __all__ = [
     "RefusalDelta",
     "RefusalEnd",
     "RefusalStart",
+    "RelayLedger",
     "Repair",
     "ResponseNotFoundError",
     "ResponsesEncoder",
@@ -159,6 +165,7 @@ __all__ = [
     "ToolCallStart",
     "ToolProgress",
     "Unknown",
+    "UnsupportedMemberError",
     "Usage",
     "UsageReport",
     "aconvert",
@@ -167,6 +174,7 @@ __all__ = [
     "aiter_responses",
     "aparse",
     "astream",
+    "chat_request",
     "check_input",
     "collect",
     "convert",
@@ -177,6 +185,7 @@ __all__ = [
     "parse",
     "raise_for_findings",
     "read_error",
+    "responses_request",
     "stream",
     "tool_result",
     "transport",

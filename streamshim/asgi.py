@@ -202,8 +202,8 @@ class App:
             return
         try:
             pieces = response.aiter_bytes()
-            if response.status_code >= 400 and self._secret is not None:
-                pieces = _without(self._secret, pieces)
+            if self._secret is not None:
+                pieces = _without(self._secret, pieces, at_once=response.status_code >= 400)
             await _start(send, response.status_code, _kept(response.headers.multi_items()))
             async for piece in pieces:
                 await send({"type": "http.response.body", "body": piece, "more_body": True})
@@ -252,9 +252,13 @@ async def _until_left(receive: Receive) -> None:
         pass
 
 
-async def _without(secret: bytes, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """An error's body, without the key that it may repeat."""
-    yield b"".join([piece async for piece in pieces]).replace(secret, b"[key]")
+async def _without(secret: bytes, pieces: AsyncIterator[bytes], *, at_once: bool) -> AsyncIterator[bytes]:
+    """A body without the key that an error in it may repeat; `at_once`: in one piece, since it is all error."""
+    if at_once:
+        yield b"".join([piece async for piece in pieces]).replace(secret, b"[key]")
+        return
+    async for piece in pieces:
+        yield piece.replace(secret, b"[key]")
 
 
 def _kept(headers: Iterable[tuple[str, str]]) -> list[tuple[bytes, bytes]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any
 
@@ -57,7 +57,7 @@ SHOWN = [(api, habit) for api in OF_ONE_API for habit in shown_by(api)]
 
 
 @contextmanager
-def served(*habits: str, api: str = "chat", **options: Any) -> Iterator[tuple[Any, Any]]:
+def served(*habits: str, api: str = "chat", **options: Any) -> Generator[tuple[Any, Any]]:
     """A server of one API with its habits, and a client that speaks the other."""
     speak = "responses" if api == "chat" else "chat"
     http_client = httpx2.Client(transport=streamshim.transport(httpx2, speak=speak, **options))

@@ -2,8 +2,8 @@
 
 Needs the package `gguf`. Two layers of a Llama with weights that are almost nothing, so that what comes out depends
 on the last token alone: an embedding that tells every token from every other, and an output that knows which token
-follows which. It answers everything with `1 2 3 … 30`; where a grammar forces JSON on it, it closes what is open as
-soon as it may. The file is the same, byte by byte, whenever it is made.
+follows which. It answers everything with `1 2 3 … 30`; where a grammar forces JSON on it, it counts in the first
+string, and closes what is open as soon as it may. The file is the same, byte by byte, whenever it is made.
 
     python -m llama_cpp.server --model FILE --host 127.0.0.1 --port 8000
 """
@@ -19,7 +19,7 @@ import numpy as np
 
 CONTEXT = 2048
 _LAYERS, _HEADS, _WIDTH, _INNER = 2, 4, 384, 96
-_CERTAIN, _LIKELY, _NOISE = 20.0, 5.0, 0.001
+_CERTAIN, _USUAL, _LIKELY, _NOISE = 30.0, 20.0, 10.0, 0.001
 _CHARACTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 _TEMPLATE = (
     "{% for message in messages %}<|im_start|>{{ message['role'] }}\n{{ message['content'] }}<|im_end|>\n{% endfor %}"
@@ -43,8 +43,10 @@ def followers(tokens: list[str]) -> np.ndarray[Any, Any]:
     wanted = np.zeros((len(tokens), _WIDTH), dtype=np.float32)
     for closing in '"}]':
         wanted[place[f"<0x{ord(closing):02X}>"], :] = _LIKELY
+    wanted[place["1"], :] = _USUAL
     counted = ["1", *(f"▁{number}" for number in range(2, 31))]
-    for before, behind in zip(["<0x0A>", *counted], [*counted, "<|im_end|>"], strict=True):
+    for before, behind in zip(counted, [*counted[1:], "<|im_end|>"], strict=True):
+        wanted[place["1"], place[before]] = 0.0
         wanted[place[behind], place[before]] = _CERTAIN
     return wanted / np.sqrt(np.float32(_WIDTH))
 

@@ -23,7 +23,9 @@ from sybil.parsers.markdown import PythonCodeBlockParser
 
 import streamshim
 from docs import generate_quirks
-from streamshim.cli import capture, convert, demo, events, response, show, timeline
+from streamshim.cli import capture, check, convert, demo, events, response, show, timeline
+from streamshim.cli import chat as chat_command
+from streamshim.cli import serve as serve_command
 from streamshim.cli.options import add_decoder_options
 from streamshim.decode import limits
 from streamshim.encode.history import ItemReasoning, ReasoningReplay
@@ -197,7 +199,10 @@ def test_option_table_has_the_options_of_the_command_line() -> None:
 
 def test_readme_names_every_command() -> None:
     told = {code_in(command)[0].split()[1] for command, _ in rows(README, "command", "what it does")}
-    assert told == {command.NAME for command in (capture, convert, demo, events, response, show, timeline)}
+    assert told == {
+        command.NAME
+        for command in (capture, chat_command, check, convert, demo, events, response, serve_command, show, timeline)
+    }
 
 
 def test_make_commands_of_the_readme_exist() -> None:

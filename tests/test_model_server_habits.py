@@ -195,6 +195,9 @@ READ = {
     ids-and-retries text
     empty-events text
     no-event-lines text
+    other-event-names calls
+    type-in-event-line calls
+    events-after-the-end text
     data-before-event text
     pretty-json text
     json-lines text
@@ -379,6 +382,10 @@ def test_a_habit_that_does_not_exist_is_an_error_that_names_it() -> None:
 
 NO_MODEL = "404 The model `m` does not exist or you do not have access to it."
 TOO_HOT = "400 Invalid 'temperature': decimal above maximum value. Expected a value <= 2, but got 9 instead."
+TOO_LONG = (
+    "400 This model's maximum context length is 8000 tokens. However, your messages resulted in 9000 tokens. "
+    "Please reduce the length of the messages."
+)
 PARIS, ROME = 'weather{"city": "Paris"}', 'weather{"city": "Rome"}'
 PICTURE = "data:image/png;base64,iVBORw0KGgo="
 SEEN: list[Any] = user("")
@@ -436,6 +443,9 @@ ASKED: list[tuple[str, dict[str, Any], str, str]] = [
     ("images-refused", {"input": SEEN_ITEMS}, "I see an image.", "400 this model does not support image input"),
     ("unknown-parameters-ignored", {**HI, "top_k": 1}, "400 Unknown parameter: 'top_k'.", "You said: hi"),
     ("any-model", {**HI, "model": "m"}, NO_MODEL, "You said: hi"),
+    ("overflow-cut", {"messages": user("w " * 9000)}, TOO_LONG, "You said: " + "w " * 3999),
+    ("overflow-cut", {"input": "w " * 9000}, TOO_LONG, "You said: " + "w " * 3999),
+    ("overflow-ends-the-stream", {"messages": user("w " * 9000), "stream": True}, TOO_LONG, "a stream"),
     ("bad-parameters-ignored", {**HI, "temperature": 9}, TOO_HOT, "You said: hi"),
     (
         *("stream-options-refused", {**HI, "stream": True, "stream_options": {"include_usage": True}}, "a stream"),

@@ -7,10 +7,10 @@ import io
 import sys
 from collections.abc import Sequence
 
-from . import capture, convert, demo, events, response, serve, show, timeline
+from . import capture, chat, check, convert, demo, events, response, serve, show, timeline
 from .exits import INTERRUPTED, OK, USAGE, UsageError, leave_the_pipe
 
-_COMMANDS = (events, show, response, convert, capture, timeline, serve, demo)
+_COMMANDS = (events, show, response, convert, capture, timeline, chat, check, serve, demo)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

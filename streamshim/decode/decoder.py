@@ -18,8 +18,9 @@ from .limits import FRAMES_BEFORE_START, MAX_FRAME_BYTES
 from .parts import TooManyPartsError
 from .payload import KEEPALIVES, UNREAD, unwrap, wire_of
 from .responses import ResponsesWire
+from .shapes import LONGEST_KNOWN
 from .stream_state import StreamState, TagMode
-from .template import LONGEST_KNOWN, Templates
+from .template import Templates
 
 _SHOWN_CHARACTERS = 500
 
@@ -79,7 +80,7 @@ class StreamDecoder:
         blocks = Blocks()
         self._templates = Templates(self._state, blocks)
         self._reader = FrameReader(max_frame_bytes, self._frame, self._too_many_parts, blocks)
-        if fast and not raw and max_frame_bytes >= LONGEST_KNOWN:
+        if fast and not raw and not tool_markup and max_frame_bytes >= LONGEST_KNOWN:
             self._reader.templates = self._templates
         self._raw = raw
         self._trust_eof = trust_eof
@@ -145,9 +146,15 @@ class StreamDecoder:
         """Some more bytes, cut anywhere."""
         if data.__class__ is not bytes:
             data = bytes(data)
-        one = self._templates.one
+        templates = self._templates
+        one = templates.one
         if one is not None and (event := one(data)) is not None:
             return [event]
+        if templates.active is not None:
+            events, data = templates.take_piece(data)
+            if not data:
+                return events
+            self._state.out += events
         if self.end is not None:
             self._reader.unused.append(data)
             return []
@@ -182,6 +189,15 @@ class StreamDecoder:
                 self._judge_body()
                 self._finish(error=error, cancelled=False)
         return self._taken()
+
+    def note(self, quirk: str, detail: str) -> None:
+        """Put something into the ledger that was put right before the stream: by whoever made the request.
+
+        Args:
+            quirk: its id in the table of repairs.
+            detail: what was seen.
+        """
+        self._state.repair(quirk, detail)
 
     def cancel(self) -> list[Event]:
         """The reader leaves: what is open ends, and is cut."""
@@ -393,6 +409,7 @@ class StreamDecoder:
         if state.repairs.strict_error:
             status = "failed"
         self._reader.over = True
+        self._templates.forget()
         self.end = StreamEnd(status, evidence, usage, dict(state.repairs.counts), state.response_id, state.model)
         state.out.append(self.end)
 

@@ -13,7 +13,7 @@ from .chat import chat_body, chat_stream, read_chat
 from .completions import completion_body, completion_stream, read_completion
 from .memory import Kept, Memory, running
 from .parameters import MODELS, check_model
-from .question import Json, RefusedError
+from .question import Json, NoSuchPathError, RefusedError
 from .responses import input_items, is_stored, read_responses, responses_stream
 from .speech import CREATED_AT, speak
 
@@ -57,7 +57,7 @@ class Endpoints:
             return self._kept(method, path.removeprefix("/v1/responses/"), dict(urllib.parse.parse_qsl(split.query)))
         api, endpoint = self._paths.get(path, ("", self._chat))
         if api not in self._apis or method != "POST":
-            raise RefusedError(404, f"Invalid URL ({method} {address})")
+            raise NoSuchPathError(method, address)
         if not isinstance(body, dict):
             raise RefusedError(400, "We could not parse the JSON body of your request.")
         return endpoint(body)
@@ -117,7 +117,7 @@ class Endpoints:
             return Reply(200, kept.frames[int(query.get("starting_after", -1)) + 1 :], "responses")
         if method == "GET" and not action:
             return Reply(200, kept.shown(), "responses")
-        raise RefusedError(404, f"Invalid URL ({method} /v1/responses/{path})")
+        raise NoSuchPathError(method, f"/v1/responses/{path}")
 
 
 def _model(name: str) -> Json:

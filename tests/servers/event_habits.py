@@ -179,6 +179,13 @@ def response_done(events: Events) -> None:
     terminal_of(events)["type"] = "response.done"
 
 
+@habit("events-after-the-end", Stage.EVENTS)
+def events_after_the_end(events: Events) -> Events:
+    """Facts about the response come when it is over."""
+    facts: Json = {"type": "response.metadata", "sequence_number": len(events), "headers": {}}
+    return [*events, facts]
+
+
 @habit("keepalive-events", Stage.EVENTS)
 def keepalive_events(events: Events) -> Events:
     keepalive: Json = {"type": "keepalive"}

@@ -81,6 +81,18 @@ def no_event_lines(frames: Frames) -> Frames:
     return [re.sub(rb"^event: [^\n]*\n", b"", frame) for frame in frames]
 
 
+@habit("other-event-names", Stage.FRAMES)
+def other_event_names(frames: Frames) -> Frames:
+    """All events have one name, and their types in the data."""
+    return [re.sub(rb"^event: [^\n]*\n", b"event: message\n", frame) for frame in frames]
+
+
+@habit("type-in-event-line", Stage.FRAMES)
+def type_in_event_line(frames: Frames) -> Frames:
+    """The type of an event is its name, and stands nowhere else."""
+    return [re.sub(rb'^(event: [^\n]*\ndata: \{)"type":"[^"]*",', rb"\1", frame) for frame in frames]
+
+
 @habit("data-before-event", Stage.FRAMES)
 def data_before_event(frames: Frames) -> Frames:
     return [re.sub(rb"^(event: [^\n]*\n)(data: [^\n]*\n)", rb"\2\1", frame) for frame in frames]

@@ -27,6 +27,13 @@ class RefusedError(Exception):
         self.body: Any = {"error": {"message": message, "type": type, "param": param, "code": code}}
 
 
+class NoSuchPathError(RefusedError):
+    """There is nothing at this address: no API says so, and no habit of one shows."""
+
+    def __init__(self, method: str, address: str) -> None:
+        super().__init__(404, f"Invalid URL ({method} {address})")
+
+
 @dataclass
 class Call:
     """A tool call. `arguments` is JSON text, or free text for a custom tool."""

@@ -59,6 +59,14 @@ def error_as_frame(refused: RefusedError) -> None:
     refused.body = [f"data: {json.dumps(refused.body)}\n\n".encode()]
 
 
+@habit("overflow-ends-the-stream", Stage.REFUSAL)
+def overflow_ends_the_stream(refused: RefusedError) -> None:
+    """An input that is too long is noticed when the stream has begun: it ends without a word."""
+    if refused.streams and refused.body["error"]["code"] == "context_length_exceeded":
+        refused.status = 200
+        refused.body = [b": the engine has stopped\n\n"]
+
+
 # -- errors in the middle of an answer --------------------------------------------------------------------------------
 
 _ERROR: Json = {"message": "The engine is overloaded.", "type": "server_error", "param": None, "code": "overloaded"}

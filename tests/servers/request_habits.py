@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .manners import Stage, habit
-from .parameters import CHAT_PARAMETERS, COMPLETIONS_PARAMETERS, MODELS, RANGES, RESPONSES_PARAMETERS
+from .parameters import CHAT_PARAMETERS, COMPLETIONS_PARAMETERS, LONGEST_INPUT, MODELS, RANGES, RESPONSES_PARAMETERS
 from .question import Json, RefusedError
 
 
@@ -81,7 +81,11 @@ _ignore("effort-ignored", "reasoning_effort", "reasoning")
 _refuse("n-refused", lambda body: (body.get("n") or 1) > 1, "'n' : number must be at most 1")
 _refuse("logprobs-refused", lambda body: body.get("logprobs"), "logprobs are not supported with this model")
 _refuse("stop-refused", lambda body: body.get("stop"), "Unsupported parameter: 'stop' is not supported.")
-_refuse("max-tokens-refused", lambda body: body.get("max_tokens"), "Use 'max_completion_tokens' instead.")
+_refuse(
+    "max-tokens-refused",
+    lambda body: "messages" in body and body.get("max_tokens"),
+    "Use 'max_completion_tokens' instead.",
+)
 _refuse("stream-options-refused", lambda body: body.get("stream_options"), "Extra inputs are not permitted", 422)
 
 
@@ -138,6 +142,21 @@ def any_model(body: Json) -> None:
 def bad_parameters_ignored(body: Json) -> None:
     for name in RANGES:
         body.pop(name, None)
+
+
+@habit("overflow-cut", Stage.REQUEST)
+def overflow_cut(body: Json) -> None:
+    """Of an input that is too long the end is read, and nobody is told."""
+    for message in body.get("messages") or ():
+        if isinstance(message.get("content"), str):
+            message["content"] = _end_of(message["content"])
+    if isinstance(body.get("input"), str):
+        body["input"] = _end_of(body["input"])
+
+
+def _end_of(text: str) -> str:
+    words = text.split(" ")
+    return " ".join(words[-LONGEST_INPUT // 2 :]) if len(words) > LONGEST_INPUT else text
 
 
 # -- stored state -----------------------------------------------------------------------------------------------------

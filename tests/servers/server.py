@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 from .endpoints import Endpoints, Reply
 from .habits import Manners
-from .question import RefusedError
+from .question import NoSuchPathError, RefusedError
 from .vendors import PERFECT, VENDORS
 
 
@@ -56,6 +56,8 @@ class ModelServer(http.server.ThreadingHTTPServer):
         self.requests.append(request)
         try:
             return self._answer(request)
+        except NoSuchPathError as missing:
+            return Reply(missing.status, missing.body)
         except RefusedError as refused:
             refused.streams = isinstance(request.body, dict) and bool(request.body.get("stream"))
             refused = self.manners.refusal(refused)

@@ -33,6 +33,7 @@ from streamshim.event_stream import EventStreamBase, StreamOptions
 from streamshim.quirks import QUIRKS
 from tests.loopback import serve
 from tests.reading import decode
+from tests.servers import serve_model
 from tests.small_streams import CHAT_CALL, DONE, SLOPPY_ANSWER, chat, frame
 from tests.test_corpus import CORPUS
 from tests.test_scenarios import FOLDER, load
@@ -90,6 +91,12 @@ def server_for(page: Path) -> Generator[str]:
         refusal = json.dumps({"error": {"message": "slow down"}}).encode()
         with serve([refusal], status=429, headers={"Retry-After": "7"}) as server:
             yield server.url
+    elif page.stem == "client":
+        with serve_model() as model:
+            yield model.base_url
+    elif page.stem == "speaking":
+        with serve_model(apis=("chat",)) as model:
+            yield model.base_url
     elif page.stem == "observability":
         with serve(counted_answer()) as server:
             yield server.url
@@ -106,7 +113,9 @@ def counted_answer() -> list[bytes]:
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=name_of)
-def test_python_blocks_of_a_page_run_from_top_to_bottom(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_python_blocks_of_a_page_run_from_top_to_bottom(
+    page: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     document = Document.parse(str(page), PythonCodeBlockParser())
     examples = list(document.examples())
     assert len(examples) == blocks(page)
@@ -114,7 +123,7 @@ def test_python_blocks_of_a_page_run_from_top_to_bottom(page: Path, monkeypatch:
         monkeypatch.setenv("NO_PROXY", "127.0.0.1")
         monkeypatch.setenv("OPENAI_BASE_URL", url)
         monkeypatch.setenv("OPENAI_API_KEY", "none")
-        document.namespace.update(url=url, body={}, headers={}, sloppy_url=sloppy.url)
+        document.namespace.update(url=url, body={}, headers={}, sloppy_url=sloppy.url, folder=tmp_path)
         for example in examples:
             if can_run(example.parsed):
                 example.evaluate()

@@ -11,9 +11,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
-from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -26,45 +23,14 @@ import uvicorn
 import streamshim
 from streamshim import asgi
 from streamshim.cli import main
-from tests.loopback import BREAK, PATIENCE_SECONDS, PAUSE, WATCH, serve
+from tests.asgi_server import running
+from tests.loopback import BREAK, PAUSE, WATCH, serve
 from tests.servers import serve_model
 from tests.small_streams import CHAT, DONE, frame
 
 ROOT = Path(__file__).parent.parent
 KEY = "sk-of-the-vendor"
 ASK = {"model": "toy", "input": "x"}
-
-
-class Server(uvicorn.Server):
-    """Says when it can be asked."""
-
-    def __init__(self, app: Any) -> None:
-        super().__init__(uvicorn.Config(app, port=0, log_level="warning"))
-        self.can_be_asked = threading.Event()
-
-    async def startup(self, sockets: Any = None) -> None:
-        await super().startup(sockets)
-        self.can_be_asked.set()
-
-    @property
-    def base_url(self) -> str:
-        return f"http://127.0.0.1:{self.servers[0].sockets[0].getsockname()[1]}/v1"
-
-
-@contextmanager
-def running(upstream: str, **options: Any) -> Generator[str]:
-    """The address of the application in front of a server."""
-    options.setdefault("speak", "responses")
-    server = Server(asgi.create_app(upstream, **options))
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    try:
-        assert server.can_be_asked.wait(PATIENCE_SECONDS)
-        yield server.base_url
-    finally:
-        server.should_exit = True
-        thread.join(PATIENCE_SECONDS)
-        assert not thread.is_alive()
 
 
 def client_of(base_url: str, key: str = "anna") -> Any:
@@ -253,6 +219,20 @@ def test_health_and_queries():
         assert httpx2.get(f"{root}/models").json() == httpx2.get(f"{base_url}/models").json()
 
 
+def test_application_can_be_mounted_under_a_path():
+    async def run(upstream: str) -> tuple[int, Any]:
+        app = asgi.create_app(upstream, speak="responses", module=httpx2)
+        mounted: Any = httpx2.ASGITransport(app, root_path="/models of mine")
+        async with httpx2.AsyncClient(transport=mounted, base_url="http://here/models%20of%20mine/v1") as client:
+            answer = await client.post("/responses", json={**ASK, "input": "Say exactly: High water"})
+        await app.aclose()
+        return answer.status_code, answer.json()
+
+    with serve_model(apis=("chat",)) as server:
+        status, body = asyncio.run(run(server.base_url))
+    assert (status, body["output"][0]["content"][0]["text"]) == (200, "High water")
+
+
 @pytest.mark.parametrize("upstream", ["", "api.example.com/v1", "ftp://api.example.com", "http://"])
 def test_upstream_that_is_no_address_is_refused(upstream):
     with pytest.raises(ValueError, match="must be an address"):
@@ -281,11 +261,11 @@ def test_websockets_are_closed():
 
 
 def test_serve_says_where_it_listens_and_answers_there(tmp_path):
-    with serve_model(apis=("chat",), key=KEY) as server:
+    with serve_model("calls-in-text", apis=("chat",), key=KEY) as server:
         process = subprocess.Popen(
             [
                 *(sys.executable, "-m", "streamshim", "serve", "--upstream", server.base_url, "--speak", "responses"),
-                *("--port", "0", "--api-key-env", "VENDOR_KEY", "--store", str(tmp_path / "store.db")),
+                *("--tool-markup", "--port", "0", "--api-key-env", "VENDOR_KEY", "--store", str(tmp_path / "store.db")),
             ],
             cwd=ROOT,
             env={**os.environ, "VENDOR_KEY": KEY},
@@ -296,10 +276,11 @@ def test_serve_says_where_it_listens_and_answers_there(tmp_path):
         with process:
             line = process.stderr.readline()
             with client_of(line.split()[0]) as client:
-                answer = client.responses.create(model="toy", input="Say exactly: High water")
+                tools = [{"type": "function", "name": "tide", "parameters": {}}]
+                answer = client.responses.create(model="toy", input="tide()", tools=tools)
             process.send_signal(signal.SIGINT)
             rest = process.stderr.read()
-    assert answer.output_text == "High water"
+    assert [(item.type, item.name) for item in answer.output] == [("function_call", "tide")]
     assert "speaks responses" in line
     assert (rest, process.returncode) == ("", 130)
     with streamshim.ConversationStore(tmp_path / "store.db") as store:

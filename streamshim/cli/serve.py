@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from ..history import ConversationStore
 from .exits import OK, UsageError
+from .options import add_reading_options
 
 if TYPE_CHECKING:
     from ..asgi import App
@@ -40,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--leave-out-hosted-tools", action="store_true", help="go on without tools that the vendor would have to run"
     )
+    add_reading_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -59,6 +61,9 @@ def run(arguments: argparse.Namespace) -> int:
                 store=stack.enter_context(ConversationStore(arguments.store)) if arguments.store else None,
                 api_key=key,
                 hosted_tools="leave_out" if arguments.leave_out_hosted_tools else "refuse",
+                reasoning_tags=arguments.reasoning_tags,
+                tool_markup=arguments.tool_markup,
+                trust_eof=arguments.trust_eof,
             )
         except (ModuleNotFoundError, ValueError) as error:
             raise UsageError(str(error)) from None

@@ -119,6 +119,16 @@ def test_log_probabilities_of_a_whole_body_come_with_its_text() -> None:
         assert (delta.delta, delta.logprobs) == ("Hi", [{"token": "Hi", "logprob": -0.1}])
 
 
+@pytest.mark.parametrize("member", ["delta", "message"])
+def test_log_probabilities_beside_content_parts_come_with_their_text(member: str) -> None:
+    entry = {"token": "Hi", "logprob": -0.5, "bytes": None, "top_logprobs": []}
+    thought = {"type": "thinking", "thinking": [{"type": "text", "text": "Hm"}]}
+    choice = {"index": 0, member: {"content": [thought, {"type": "text", "text": "Hi"}]}}
+    body = {"id": "c", "choices": [{**choice, "logprobs": {"content": [entry]}, "finish_reason": "stop"}]}
+    told = [event for event in decode([b"data: %b\n\n" % json.dumps(body).encode()]) if isinstance(event, TextDelta)]
+    assert [(event.delta, event.logprobs) for event in told] == [("Hi", [entry])]
+
+
 def test_builtin_call_that_was_cut_is_never_to_be_run() -> None:
     item = b'{"id":"cu_1","type":"computer_call","status":"incomplete","call_id":"call_1","pending_safety_checks":[]}'
     error = b'"error":{"code":"stream_truncated","message":"x"}'
@@ -187,3 +197,19 @@ def test_a_repeat_is_known_again_where_text_is_not_kept(deltas: list[dict[str, o
     told = [[event for event in decode([body], collect=kept) if event.type == kind] for kept in (True, False)]
     assert told[0] == told[1]
     assert len(told[0]) == (2 if kind == "text_delta" else 1)
+
+
+@pytest.mark.parametrize("collect", [True, False])
+def test_a_snapshot_shorter_than_what_was_streamed_differs_from_it(collect: bool) -> None:
+    """Whether or not the text is kept: the deltas stay, and the difference is told."""
+    delta = {"type": "response.output_text.delta", "item_id": "m", "output_index": 0, "content_index": 0}
+    frames = [
+        {"type": "response.output_item.added", "output_index": 0, "item": {"type": "message", "id": "m"}},
+        {**delta, "delta": "at nine."},
+        {**delta, "delta": "at nine."},
+        {**delta, "type": "response.output_text.done", "text": "at nine."},
+    ]
+    decoder = StreamDecoder(collect=collect)
+    events = [event for frame in frames for event in decoder.feed_payload(frame)]
+    assert [event.delta for event in events if event.type == "text_delta"] == ["at nine.", "at nine."]
+    assert decoder.repairs == {"snapshot-differs": 1}

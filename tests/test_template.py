@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamshim import StreamDecoder
+from streamshim.decode import shapes as shapes_module
 from streamshim.decode import stream_state, template
 from streamshim.events import Event
 from tests.reading import decode, first_difference
@@ -129,6 +130,7 @@ _between = st.sampled_from(
         'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n',
         'data: {"choices":[{"index":0,"delta":{"content":"x"}}],"service_tier":"flex"}\n\n',
         'data: {"type":"response.output_item.done","output_index":0,"item":{"type":"message","id":"i1"}}\n\n',
+        'data: {"type":"response.completed","response":{"id":"r1","status":"completed"}}\n\n',
     ]
 )
 
@@ -187,11 +189,17 @@ def cut(draw: st.DrawFn, data: bytes) -> list[bytes]:
 
 
 @contextlib.contextmanager
-def eager(patience: int) -> Generator[None]:
-    """Learns so early that short streams are known by sight as well, and joins what is kept after each few frames."""
+def eager(patience: int, few: int = 0, window: int = 4096) -> Generator[None]:
+    """Learns so early that short streams are known by sight as well, and joins what is kept after each few frames.
+
+    `few`: how many frames are read one after another; `window`: how many bytes at once (larger pieces are not copied).
+    """
     with (
         mock.patch.object(template, "_PATIENCE", patience),
-        mock.patch.object(template, "COMPACT_FRAMES", 3),
+        mock.patch.object(template, "_FEW", few),
+        mock.patch.object(template, "_FIRST_WINDOW", window // 2),
+        mock.patch.object(template, "_LAST_WINDOW", window),
+        mock.patch.object(shapes_module, "COMPACT_FRAMES", 3),
         mock.patch.object(stream_state, "COMPACT_FRAMES", 3),
     ):
         yield
@@ -222,9 +230,18 @@ options = st.fixed_dictionaries(
 )
 
 
-@given(data=st.data(), body=regular(), patience=st.integers(0, 3), options=options)
-def test_regular_streams_give_the_same_events(data: st.DataObject, body: bytes, patience: int, options: Any) -> None:
-    with eager(patience):
+@given(
+    data=st.data(),
+    body=regular(),
+    patience=st.integers(0, 3),
+    few=st.sampled_from([0, 2, 8]),
+    window=st.sampled_from([600, 4096]),
+    options=options,
+)
+def test_regular_streams_give_the_same_events(
+    data: st.DataObject, body: bytes, patience: int, few: int, window: int, options: Any
+) -> None:
+    with eager(patience, few, window):
         assert difference(data.draw(cut(body)), **options) is None
 
 
@@ -232,14 +249,16 @@ def test_regular_streams_give_the_same_events(data: st.DataObject, body: bytes, 
 def test_damaged_and_arbitrary_streams_give_the_same_events(
     data: st.DataObject, body: bytes, patience: int, options: Any
 ) -> None:
-    with eager(patience):
+    with eager(patience, few=3, window=600):
         assert difference(data.draw(cut(body)), **options) is None
 
 
-@given(data=st.data(), body=regular(), patience=st.integers(0, 3))
-def test_each_piece_brings_what_it_brings_without_templates(data: st.DataObject, body: bytes, patience: int) -> None:
+@given(data=st.data(), body=regular(), patience=st.integers(0, 3), few=st.sampled_from([0, 8]))
+def test_each_piece_brings_what_it_brings_without_templates(
+    data: st.DataObject, body: bytes, patience: int, few: int
+) -> None:
     pieces = data.draw(cut(body))
-    with eager(patience):
+    with eager(patience, few):
         fast, full = StreamDecoder(make_id=str), StreamDecoder(make_id=str, fast=False)
         for piece in pieces:
             assert first_difference(full.feed(piece), fast.feed(piece)) is None
@@ -266,7 +285,7 @@ def test_recorded_streams_give_the_same_events_in_every_feeding(entry: dict[str,
     ]
     for pieces in feedings:
         assert first_difference(full, decode(pieces)) is None
-        with eager(0):
+        with eager(0, few=8, window=32 * 1024):
             assert first_difference(full, decode(pieces)) is None
 
 
@@ -327,8 +346,9 @@ def test_odd_words_among_plain_ones_give_the_same_events(name: str) -> None:
     for case in cases:
         for first in (plain, [(word, '"aB3"') for word in begun]):
             body = stream([*first, *case, *plain])
-            for pieces in ([body], by_events(body), [body[at : at + 400] for at in range(0, len(body), 400)]):
-                with eager(0):
+            small = [body[at : at + 400] for at in range(0, len(body), 400)]
+            for pieces, few in (([body], 0), (by_events(body), 0), (small, 8)):
+                with eager(0, few):
                     assert difference(pieces, make_id=str) is None, case
                     assert last_numbers(pieces, fast=True) == last_numbers(pieces, fast=False), case
                     assert difference(pieces, make_id=str, tool_markup=True) is None, case
@@ -378,6 +398,27 @@ def test_one_event_a_piece_is_known_by_sight() -> None:
         assert [event.delta for event in events if event.type == "text_delta"] == [f"w{n}" for n in range(100)]
     assert loads.call_count < 40
     assert decoder.sequence_number == 104
+
+
+def test_nothing_is_told_after_the_end() -> None:
+    frame = (_filled(shapes["responses"][0], '"w"', '"p"', 5) + "\n\n").encode()
+    terminal = b'data: {"type":"response.completed","response":{"id":"r1","status":"completed"}}\n\n'
+    for end in (lambda decoder: decoder.feed(terminal), StreamDecoder.cancel, StreamDecoder.close):
+        decoder = StreamDecoder()
+        for _ in range(60):
+            assert decoder.feed(frame)
+        assert end(decoder)[-1].type == "stream_end"
+        for late in (frame, frame * 2, frame[:9]):
+            assert decoder.feed(late) == []
+        assert decoder.unused_data == frame * 3 + frame[:9]
+
+
+def test_an_event_that_ends_otherwise_does_not_wait_for_the_next_piece() -> None:
+    frame = (_filled(shapes["text"][0], '"w"', "", 0) + "\n\n").encode()
+    decoder = StreamDecoder()
+    for _ in range(60):
+        assert decoder.feed(frame)
+    assert [event.delta for event in decoder.feed(frame + frame[:-2] + b"\r\r")] == ["w", "w"]
 
 
 def test_a_payload_between_the_bytes_is_not_overlooked() -> None:

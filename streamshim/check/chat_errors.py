@@ -5,7 +5,7 @@ from __future__ import annotations
 from .chat_requests import SAY, ChatRequests
 from .exchanges import Exchange
 from .items import Case, CheckItem, Judgement
-from .judging import failed, passed, told_error, unsupported
+from .judging import failed, passed, told_error, trouble, unsupported
 
 _MANY_WORDS = 9000
 _NO_MODEL = "no-such-model-of-streamshim"
@@ -95,7 +95,8 @@ def refused(exchange: Exchange, statuses: tuple[int, ...], otherwise: str | None
 def _judge_too_long(case: Case) -> Judgement:
     (exchange,) = case.own
     if exchange.is_answered and exchange.error is None:
-        return Judgement("not tried", f"{_MANY_WORDS:,} words fit: where the limit lies is not known")
+        fits = Judgement("not tried", f"{_MANY_WORDS:,} words fit: where the limit lies is not known")
+        return trouble(exchange) or fits
     return refused(exchange, (400, 413, 422), None)
 
 

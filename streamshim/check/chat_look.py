@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..decode.deltas import is_flagged
 from .faults import Sighting
 from .payloads import Payload
 
@@ -84,6 +85,8 @@ class ChatLook:
             self._role(index, delta)
         if isinstance(delta.get("content"), list):
             self._note("content-parts", "the content is a list")
+        elif delta.get("content") and is_flagged(delta.get("extra_content")):
+            self._note("reasoning-in-text", "the content is thought, and only a flag beside it says so")
         says = any(delta.get(member) for member in _WORDS)
         if says and index in self._finished:
             self._note("text-after-finish", f"choice {index} was finished")
@@ -109,8 +112,9 @@ class ChatLook:
 
     def _calls_of(self, index: int, delta: dict[str, Any]) -> None:
         entries = delta.get("tool_calls")
-        if delta.get("function_call"):
+        if isinstance(call := delta.get("function_call"), dict):
             self._with_calls.add(index)
+            self._arguments += str(call.get("arguments") or "")
         for entry in entries if isinstance(entries, list) else ():
             if isinstance(entry, dict):
                 self._with_calls.add(index)

@@ -171,6 +171,8 @@ def _judge_choices(case: Case) -> Judgement:
         return found
     choices = case.own[0].response.choices
     if len(choices) < 2:
+        if any(sighting.fault == "choice-index-missing" for sighting in case.own[0].sightings):
+            return failed("the choices have no index: nobody can tell them apart", "wire")
         return failed("n was ignored: one choice came")
     silent = [choice.index for choice in choices if not choice.text]
     if silent:

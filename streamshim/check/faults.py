@@ -207,6 +207,13 @@ _BREACHES = (
     Fault("event-name", "sequence", "the name of an event is not its type"),
     Fault("created-missing", "sequence", "the first event is not response.created", "", "raises RuntimeError"),
     Fault("place-missing", "sequence", "an event does not say the index of its item or part", "gives None", "raises"),
+    Fault(
+        "place-wrong",
+        "sequence",
+        "two items share one index, or the parts of an item are not counted from 0",
+        "",
+        "raises RuntimeError or IndexError",
+    ),
     Fault("item-not-announced", "sequence", "words come for an item that was not added", "", "raises IndexError"),
     Fault("part-not-announced", "sequence", "words come for a part that was not added", "", "raises IndexError"),
     Fault("item-not-closed", "sequence", "an item that was added is never done"),

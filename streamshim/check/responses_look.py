@@ -18,6 +18,7 @@ _PART_OF = {
     "response.output_text": "content_index",
     "response.refusal": "content_index",
     "response.reasoning_text": "content_index",
+    "response.reasoning": "content_index",
     "response.reasoning_summary_text": "summary_index",
 }
 _PARTS = {"response.content_part": "content_index", "response.reasoning_summary_part": "summary_index"}
@@ -116,6 +117,8 @@ class ResponsesLook:
         if action == "added":
             if not raw.get("id"):
                 self._note("item-id-missing", f"the item {raw.get('type')} has no id")
+            if index is not None and index in self._latest:
+                self._note("place-wrong", f"the output_index {index} was another item's")
             self._items.append(_Item(raw.get("id")))
             self._latest[index] = self._items[-1]
             return
@@ -158,6 +161,9 @@ class ResponsesLook:
 
     def _part_event(self, event: dict[str, Any], index: str, action: str) -> None:
         item, number = self._item_of(event, "a part"), self._place(event, index)
+        known = sum(kind == index for kind, _ in item.parts)
+        if action == "added" and number not in (None, known):
+            self._note("place-wrong", f"the {index} of part {known} of an item is {number}")
         if action == "done" and (index, number) not in item.parts:
             self._note("part-not-announced", f"{index} {number} is done, and was not added")
         item.parts[index, number] = action == "added"

@@ -18,8 +18,9 @@ from .limits import FRAMES_BEFORE_START, MAX_FRAME_BYTES
 from .parts import TooManyPartsError
 from .payload import KEEPALIVES, UNREAD, unwrap, wire_of
 from .responses import ResponsesWire
+from .shapes import LONGEST_KNOWN
 from .stream_state import StreamState, TagMode
-from .template import LONGEST_KNOWN, Templates
+from .template import Templates
 
 _SHOWN_CHARACTERS = 500
 
@@ -145,9 +146,15 @@ class StreamDecoder:
         """Some more bytes, cut anywhere."""
         if data.__class__ is not bytes:
             data = bytes(data)
-        one = self._templates.one
+        templates = self._templates
+        one = templates.one
         if one is not None and (event := one(data)) is not None:
             return [event]
+        if templates.active is not None:
+            events, data = templates.take_piece(data)
+            if not data:
+                return events
+            self._state.out += events
         if self.end is not None:
             self._reader.unused.append(data)
             return []
@@ -393,6 +400,7 @@ class StreamDecoder:
         if state.repairs.strict_error:
             status = "failed"
         self._reader.over = True
+        self._templates.forget()
         self.end = StreamEnd(status, evidence, usage, dict(state.repairs.counts), state.response_id, state.model)
         state.out.append(self.end)
 

@@ -66,13 +66,15 @@ class DeltaReader:
             self._state.repair("content-number", "the content is a number")
             content = str(content)
         if content is None or isinstance(content, str):
-            if content and _is_flagged(told.get("extra_content")):
+            if content and is_flagged(told.get("extra_content")):
                 choice.flagged_thought(content)
             elif content and ends and choice.word.raw is None and choice.repeats_all_text(content):
                 self._state.repair("text-cumulative", "the finish chunk repeats all the text")
             else:
                 choice.content(content or "", logprobs)
         elif isinstance(content, list | dict):
+            if logprobs:
+                choice.content("", logprobs)  # they wait for the text
             read_parts(self._state, choice, content)
 
     def _told(self, choice: Choice, told: dict[str, Any]) -> None:
@@ -126,13 +128,13 @@ class DeltaReader:
             elif rest is None:
                 self._state.repair("message-repeated", "a message differs from what came before")
         elif content and not seen[0]:
-            self._content(choice, content, None, told, ends=False)
+            self._content(choice, content, logprobs, told, ends=False)
         if isinstance(calls := told.get("tool_calls"), list):
             told["tool_calls"] = calls[len(choice.tools.calls) :]
         self._told(choice, told)
 
 
-def _is_flagged(extra: Any) -> bool:
+def is_flagged(extra: Any) -> bool:
     """Gemini flags thought that stands in the content."""
     return isinstance(extra, dict) and any(
         isinstance(drawer, dict) and drawer.get("thought") is True for drawer in extra.values()

@@ -50,8 +50,6 @@ class FrameReader:
         """Some more bytes, cut anywhere."""
         if not self._is_orderly or _CARRIAGE_RETURN in data:
             data = self._read_disorderly(data)
-        if self.templates is not None:
-            data = self.templates.take_piece(data)
         if not data:
             return
         if block := self._blocks.feed(data):

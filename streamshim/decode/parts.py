@@ -196,25 +196,16 @@ class Parts:
         part.pieces.append(delta)
         self.out.append(ToolCallDelta(delta, part.number, part.choice))
 
-    def deltas(self, part: Part, texts: list[str]) -> None:
-        """Several deltas of text, reasoning or arguments; none is empty, and the ledger is not `careful`."""
-        part.pieces.extend(texts)
+    def deltas(self, part: Part, texts: list[str], joined: str) -> list[Event]:
+        """Several deltas of text, reasoning or arguments; none is empty, and the ledger is not `careful`.
+
+        They are not told: that is for whoever asks for them.
+        """
+        part.pieces.append(joined)
         make, number, choice = part.make_delta, part.number, part.choice
         if len(texts) > _MANY:
-            self.out.extend(map(make, texts, repeat(number), repeat(choice)))
-        else:
-            for text in texts:
-                self.out.append(make(text, number, choice))
-
-    def teller(self, part: Part) -> Callable[[str], Event]:
-        """Makes the delta of a text, which whoever asks for it tells: `deltas` for one, as quick as can be."""
-        keep, make, number, choice = part.pieces.append, part.make_delta, part.number, part.choice
-
-        def tell(text: str) -> Event:
-            keep(text)
-            return make(text, number, choice)
-
-        return tell
+            return list(map(make, texts, repeat(number), repeat(choice)))
+        return [make(text, number, choice) for text in texts]
 
     def media(self, part: Part, data: str | None, transcript: str | None) -> None:
         """More of an image or audio; its data is kept."""

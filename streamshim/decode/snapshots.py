@@ -10,29 +10,38 @@ if TYPE_CHECKING:
     from hashlib import blake2b
 
 
+_MANY = 64
+"""So many pieces are joined to be counted: whoever wants to know their length will mostly want their text."""
+
+
 class Kept(list[str]):
     """The pieces of a text. Now and then they are joined: a text weighs less than its pieces, ten times and more."""
 
-    __slots__ = ("_chunks", "_counted", "_size")
+    __slots__ = ("_chunks", "_counted", "_joined", "_size")
 
     def __init__(self) -> None:
         """No pieces."""
         super().__init__()
-        self._chunks = self._counted = self._size = 0
+        self._chunks = self._joined = self._counted = self._size = 0
 
     @property
     def size(self) -> int:
         """How many characters they have."""
-        if self._counted < len(self):
+        uncounted = len(self) - self._counted
+        if uncounted > _MANY:
+            self.compact()
+        elif uncounted:
             self._size += sum(map(len, islice(self, self._counted, None)))
             self._counted = len(self)
         return self._size
 
     def compact(self) -> None:
         """Join the pieces that came since the last time."""
-        if len(self) > self._chunks + 1:
-            self._size = self.size
-            self[self._chunks :] = ["".join(self[self._chunks :])]
+        if len(self) > self._chunks:
+            chunk = "".join(self[self._chunks :])
+            self[self._chunks :] = [chunk]
+            self._joined += len(chunk)
+            self._size = self._joined
             self._chunks = self._counted = len(self)
 
     def text(self) -> str:
@@ -43,7 +52,7 @@ class Kept(list[str]):
             text = "".join(self)
             self[:] = [text]
             self._chunks = self._counted = 1
-            self._size = len(text)
+            self._joined = self._size = len(text)
         return self[0]
 
     def since(self, offset: int) -> str:
@@ -77,10 +86,6 @@ class Digest:
         self.size += len(text)
         self.hash.update(_encoded(text))
 
-    def extend(self, texts: Iterable[str]) -> None:
-        """More was streamed, in several pieces."""
-        self.append("".join(texts))
-
     def text(self) -> None:
         """It was not kept."""
 
@@ -110,30 +115,13 @@ def size_of(streamed: Iterable[Pieces]) -> int:
 def missing(streamed: list[Pieces], snapshot: str) -> str | None:
     """What the snapshot has beyond the streamed text: "" if nothing, None if it tells something else."""
     size = size_of(streamed)
-    if len(snapshot) >= size:
-        return snapshot[size:] if equals(streamed, snapshot[:size]) else None
-    return "" if _begins_with(streamed, snapshot) else None
+    return snapshot[size:] if equals(streamed, snapshot[:size]) else None
 
 
 def is_suffix(streamed: list[Pieces], snapshot: str) -> bool:
     """Whether a resumed stream brought the end of what the snapshot shows whole."""
     size = size_of(streamed)
     return 0 < size <= len(snapshot) and equals(streamed, snapshot[len(snapshot) - size :])
-
-
-def _begins_with(streamed: list[Pieces], text: str) -> bool:
-    """Whether what was streamed is longer than the text and begins with it, as far as it was kept."""
-    position = 0
-    for pieces in streamed:
-        if isinstance(pieces, Digest):
-            return False
-        for piece in pieces:
-            if not piece.startswith(text[position : position + len(piece)]):
-                return False
-            position += len(piece)
-            if position >= len(text):
-                return True
-    return False
 
 
 def equals(streamed: list[Pieces], text: str) -> bool:

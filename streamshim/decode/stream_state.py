@@ -51,7 +51,8 @@ class StreamState:
         """How many errors were reported."""
         self.truncated_by_encoder = False
         """The wire said, in the words of our own encoder, that the stream behind it was cut."""
-        self._compact_at = COMPACT_FRAMES
+        self.compact_at = COMPACT_FRAMES
+        """The number of the frame behind which there is something to compact."""
         self._failed = False
         self._error_keys: set[tuple[str | None, str]] = set()
         self._usage: dict[str, Any] | None = None
@@ -62,8 +63,8 @@ class StreamState:
 
     def compact(self) -> None:
         """Join the pieces of what is kept, once in `COMPACT_FRAMES`."""
-        if self.repairs.frame >= self._compact_at:
-            self._compact_at = self.repairs.frame + COMPACT_FRAMES
+        if self.repairs.frame >= self.compact_at:
+            self.compact_at = self.repairs.frame + COMPACT_FRAMES
             self.parts.compact()
 
     # -- identity and usage -------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ Why this gives what the parse would give:
 * Literals are compared in full, the `event:` line and the blank line included. A frame that fits parses to the proven
   payload with another text; what else it says was said by the frame before it, and saying it again changes nothing.
 * Only the template of the frame that was parsed last is active, so nothing has happened since that could change where
-  its text goes. The one thing that depends on the text is asked here (`_Rule`).
+  its text goes. The one thing that depends on the text is asked here (`Rule`).
 * A text slot holds what orjson takes for a string (paired escapes only); an ignored slot holds plain ASCII or a number.
 
 Whole blocks are read at once: a *skeleton* pattern, which skips literals by their length, captures the slots; the block
@@ -22,14 +22,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from functools import lru_cache
-from typing import Any, Literal
+from typing import Any
 
 from ..events import Event, ReasoningDelta, TextDelta, ToolCallDelta
-from ..framing.blocks import LONGEST_BEGINNING, Blocks
+from ..framing.blocks import Blocks
 from ..json_codec import loads
 from .parts import Part
-from .stream_state import COMPACT_FRAMES, StreamState
+from .shapes import (
+    BEGIN_BEHIND_WHOLE,
+    IS_SLOT,
+    LONGEST_KNOWN,
+    LONGEST_LITERALS,
+    ManySlots,
+    OneSlot,
+    Rule,
+    Shape,
+    SlotKind,
+)
+from .stream_state import StreamState
 
 _PATIENCE = 32
 """Frames before the first try: what learning costs, a parse or twenty, is earned back by then or never."""
@@ -39,193 +49,28 @@ _MISSES = 2
 _ENOUGH_HITS = 16
 _KNOWN = 4
 """Templates that are kept: thought, text and calls may take turns."""
-_FIRST_WINDOW, LONGEST_KNOWN = 4 * 1024, 128 * 1024
-"""Bytes that are matched at once: more with every success, so that a frame that does not fit costs little. None of
-them is too long for a frame: a reader who wants shorter ones is served by the parse alone."""
-
-_LINE_FEED = 0x0A
+_FEW = 8
+"""Frames in a piece that are sooner read one after another than all at once."""
+_FIRST_WINDOW, _LAST_WINDOW = 4 * 1024, 32 * 1024
+"""Bytes that are matched at once: more with every success, so that a frame that does not fit costs little. Of larger
+ones the copies would be fresh memory each time, which costs more than to compare them."""
 _TYPICAL_FRAME = 384
 """Bytes; only to guess how far it is to the frame that is worth a try."""
-SlotKind = Literal["text", "string", "number"]
-_Rule = Literal["any", "no tag", "arguments"]
-"""Which texts go straight: content without "<"; arguments that cannot stand behind a whole object."""
-
-_PATTERN: dict[SlotKind, bytes] = {
-    "text": rb'(?!")([^"\\\x00-\x1f]*+(?:\\.[^"\\\x00-\x1f]*+)*+)',
-    "string": rb"([ !#-\[\]-~]*+)",
-    "number": rb"([1-9][0-9]{0,15}+)",
-}
 _MEMBER = re.compile(
     rb'"(?:content|reasoning|reasoning_content|arguments|delta|obfuscation|p|sequence_number)"\s*:\s*'
     rb'(?:"((?:[^"\\]|\\.)*+)"|(\d++))'
 )
-_WHOLE = {kind: re.compile(pattern).fullmatch for kind, pattern in _PATTERN.items()}
 _TEXT_PLACES = {
     ("delta",),
     *(("choices", "#", "delta", member) for member in ("content", "reasoning", "reasoning_content")),
     ("choices", "#", "delta", "tool_calls", "#", "function", "arguments"),
 }
 """Where the wires have their deltas; `#` is any index."""
-_BEGIN_BEHIND_WHOLE = '{"'
-"""What stands behind a whole argument object begins so: a second object, or the first one in quotes."""
 _IGNORED: dict[tuple[str | int, ...], SlotKind] = {
     ("obfuscation",): "string",
     ("p",): "string",
     ("sequence_number",): "number",
 }
-Split = Callable[[bytes], list[Any]]
-
-
-@lru_cache(maxsize=256)
-def _skeleton(lengths: tuple[int, ...], kinds: tuple[SlotKind, ...]) -> Split:
-    """Splits a block into the slots of its frames; where the shape ends, the rest is one match without slots."""
-    pieces = [rb"(?s:.{%d})" % lengths[0]]
-    for kind, length in zip(kinds, lengths[1:], strict=True):
-        pieces += [_PATTERN[kind], rb"(?s:.{%d})" % length]
-    return re.compile(b"".join(pieces) + rb"|(?s:.+)").split
-
-
-class Template:
-    """The shape of a frame, and what its slots mean."""
-
-    __slots__ = (
-        *("_end", "_first", "_form", "_glue", "_kinds", "_last", "_literals", "_number", "_split", "_start"),
-        *("_stride", "_text", "fixed", "number", "rule"),
-    )
-
-    def __init__(self, literals: list[bytes], kinds: list[SlotKind], rule: _Rule) -> None:
-        """`literals` stand around the slots: one more than these."""
-        self.rule: _Rule = rule
-        self.number: bytes | None = None
-        """The sequence number of the frame that was read last."""
-        self._literals = literals
-        self._first, self._last = literals[0], literals[-1]
-        self._glue = self._last + self._first
-        self._start, self._end = len(self._first), -len(self._last)
-        self._kinds = tuple(kinds)
-        self._text = kinds.index("text") + 1
-        self._number = kinds.index("number") + 1 if "number" in kinds else 0
-        self._stride = len(literals)
-        self.fixed = sum(map(len, literals))
-        """How many bytes of a frame are not in slots."""
-        self._split: Split | None = None
-        self._form = b"".join(literal.replace(b"%", b"%%") + b"%b" for literal in literals)
-        """A frame, once its slots are filled in, and the empty bytes that a split leaves between two frames."""
-
-    def reader(self, part: Part, state: StreamState) -> Callable[[bytes], Event | None]:
-        """Reads a piece that is one frame: more of the part, or None if it does not fit."""
-        repairs, compact, tell = state.repairs, state.compact, state.parts.teller(part)
-        no_tag, no_bracket = self.rule == "no tag", self.rule == "arguments"
-        first, last, start, end = self._first, self._last, self._start, self._end
-
-        def read_only_slot(frame: bytes) -> Event | None:
-            if not (frame.startswith(first) and frame.endswith(last)) or len(frame) > LONGEST_KNOWN:
-                return None
-            try:
-                text = frame[start:end].decode()
-                if not text.isprintable() or '"' in text or "\\" in text:
-                    text = self._unusual(frame[start:end])
-            except ValueError:
-                return None
-            if not text or (no_tag and "<" in text) or (no_bracket and text[0] in _BEGIN_BEHIND_WHOLE):
-                return None
-            repairs.frame += 1
-            if not repairs.frame % COMPACT_FRAMES:
-                compact()
-            return tell(text)
-
-        width, form, text_slot, number_slot = self._stride + 1, self._form, self._text, self._number
-
-        def read_slots(frame: bytes) -> Event | None:
-            slots = (self._split or self._splitter(frame))(frame)
-            if (
-                len(slots) != width
-                or slots[1] is None
-                or len(frame) > LONGEST_KNOWN
-                or form % tuple(slots[1:]) != frame
-            ):
-                return None
-            try:
-                text = slots[text_slot].decode()
-                if "\\" in text:
-                    text = self._unusual(slots[text_slot])
-            except ValueError:
-                return None
-            if (no_tag and "<" in text) or (no_bracket and text[0] in _BEGIN_BEHIND_WHOLE):
-                return None
-            if number_slot:
-                self.number = slots[number_slot]
-            repairs.frame += 1
-            if not repairs.frame % COMPACT_FRAMES:
-                compact()
-            return tell(text)
-
-        return read_only_slot if self._stride == 2 else read_slots
-
-    @staticmethod
-    def _unusual(slot: bytes) -> str:
-        """A text with escapes, or one that looks odd. Raises ValueError, or gives no text, if it is no JSON string."""
-        return loads(b'"' + slot + b'"') if _WHOLE["text"](slot) else ""
-
-    def may_become(self, rest: bytes) -> bool:
-        """Whether the bytes are the beginning of a frame of this shape, as far as one can see without reading it."""
-        if len(rest) <= self._start:
-            return self._first.startswith(rest)
-        return (
-            rest.startswith(self._first) and len(rest) <= LONGEST_BEGINNING and _LINE_FEED not in rest[self._start : -1]
-        )
-
-    def _splitter(self, block: bytes) -> Split:
-        """The skeleton, made when a second frame looks like the first."""
-        if not block.startswith(self._first):
-            return lambda _: [b"", None, b""]
-        self._split = _skeleton(tuple(map(len, self._literals)), self._kinds)
-        return self._split
-
-    def texts(self, block: bytes) -> tuple[list[str], list[bytes], int]:
-        """The texts of the frames at the block's beginning that fit, the slots of these frames, and their bytes."""
-        slots = (self._split or self._splitter(block))(block)
-        stride = self._stride
-        if slots[-2] is None:
-            del slots[-stride:]
-        count = len(slots) // stride
-        if not count:
-            return [], [], 0
-        texts = slots[self._text :: stride]
-        if stride == 2:
-            whole = self._first + self._glue.join(texts) + self._last
-        else:
-            whole = (self._form * count) % tuple(slots[1:])
-        size = len(whole)
-        if not block.startswith(whole):
-            count = self._fitting(block, slots)
-            size = self.size(slots, count)
-            del texts[count:]
-        if not count:
-            return [], [], 0
-        try:
-            return loads(b'["' + b'","'.join(texts) + b'"]'), slots, size
-        except ValueError:
-            return [], [], 0
-
-    def _fitting(self, block: bytes, slots: list[bytes]) -> int:
-        """How many frames are what the block begins with."""
-        position = 0
-        for start in range(0, len(slots) - 1, self._stride):
-            frame = self._form % tuple(slots[start + 1 : start + self._stride + 1])
-            if not block.startswith(frame, position):
-                return start // self._stride
-            position += len(frame)
-        return len(slots) // self._stride
-
-    def keep_number(self, slots: list[bytes], count: int) -> None:
-        """Remember the sequence number of a frame, counted from 1."""
-        if self._number:
-            self.number = slots[(count - 1) * self._stride + self._number]
-
-    def size(self, slots: list[bytes], count: int) -> int:
-        """How many bytes the first frames are."""
-        return sum(map(len, slots[: count * self._stride])) + count * self.fixed
 
 
 class Templates:
@@ -240,9 +85,9 @@ class Templates:
         """The delta of a piece that is just one frame that fits, if such a piece may come: nothing else is told."""
         self._state = state
         self._blocks = blocks
-        self._active: Template | None = None
+        self.active: Shape | None = None
         self._part: Part | None = None
-        self._known: list[Template] = []
+        self._known: list[Shape] = []
         self._wait_until = self._patience = _PATIENCE
         self._misses = 0
         self._learned_at = 0
@@ -255,75 +100,96 @@ class Templates:
     @property
     def sequence_number(self) -> bytes | None:
         """That of the frame that was read last, if it had one."""
-        return self._active.number if self._active is not None else None
+        return self.active.number if self.active is not None else None
 
     def forget(self) -> None:
         """Something else was read: it may have changed what the next frame means."""
         self._keep_number()
-        self._active = self.one = None
+        self.active = self.one = None
 
     def _keep_number(self) -> None:
         """The last sequence number is the stream's, before a frame that is read in full gives the next."""
-        if self._active is not None and self._active.number is not None:
-            self._state.sequence_number = int(self._active.number)
-            self._active.number = None
+        if self.active is not None and self.active.number is not None:
+            self._state.sequence_number = int(self.active.number)
+            self.active.number = None
 
-    def take_piece(self, data: bytes) -> bytes:
-        """Read what fits of a piece, and hold what may fit with the next one; gives the rest."""
-        template, blocks = self._active, self._blocks
+    def take_piece(self, data: bytes) -> tuple[list[Event], bytes]:
+        """Read what fits of a piece, and hold what may fit with the next one; its events, and what is left of it."""
+        template, blocks = self.active, self._blocks
+        events: list[Event] = []
         if template is None:
-            return data
+            return events, data
+        position = 0
         if blocks.rest:
-            data = blocks.rest + data
+            if len(data) > _LAST_WINDOW:
+                position = self._take_first(data, events)
+            if not position:
+                data = blocks.rest + data
             blocks.rest = b""
-        rest = data[self.take(data, 0) :]
-        if template.may_become(rest):
-            blocks.rest = rest
-            self.one = None if rest else self._one
-            return b""
-        return rest
+        if len(data) <= _FEW * template.fixed:
+            rest = data[self._few(data, events) :]
+        else:
+            rest = data[self._take(data, position, events) :]
+        state = self._state
+        if state.repairs.frame >= state.compact_at:
+            state.compact()
+        if not template.may_become(rest):
+            rest = rest[self._take(rest, 0, events) :]
+            if not template.may_become(rest):
+                return events, rest
+        blocks.rest = rest
+        self.one = None if rest else self._one
+        return events, b""
+
+    def _take_first(self, data: bytes, out: list[Event]) -> int:
+        """Read the frame whose beginning is held, so that a large piece need not be copied; the position behind it."""
+        rest = self._blocks.rest
+        taken = self._take(rest + data[: data.find(b"\n\n", 0, LONGEST_KNOWN) + 2], 0, out)
+        return taken - len(rest) if taken else 0
 
     def take(self, data: bytes, position: int) -> int:
         """Read frames from there as long as they fit; the position behind them."""
-        template, part = self._active, self._part
+        return self._take(data, position, self._state.out)
+
+    def _take(self, data: bytes, position: int, out: list[Event]) -> int:
+        template, part = self.active, self._part
         if template is None or part is None:
             return position
-        parts, repairs = self._state.parts, self._state.repairs
-        size = len(data)
-        while size - position > template.fixed:
-            texts, slots, end = template.texts(
-                data[position : position + self._window] if position or size > self._window else data
-            )
-            count = len(texts)
-            if template.rule == "any" or (template.rule == "no tag" and "<" not in "".join(texts)):
-                pass
-            elif len(texts := self._allowed(texts, template.rule, part)) < count:
-                count = len(texts)
-                end = template.size(slots, count)
-            if not count:
-                self._window = _FIRST_WINDOW
+        size, fixed, rule, window = len(data), template.fixed, template.rule, self._window
+        while size - position > fixed:
+            known = template.read(data[position : position + window] if position or size > window else data)
+            texts = known[0]
+            joined = "".join(texts)
+            if rule == "arguments" or (rule == "no tag" and "<" in joined):
+                allowed = self._allowed(texts, rule, part)
+                if allowed < len(texts):
+                    known = template.cut(known, allowed)
+                    texts = known[0]
+                    joined = "".join(texts)
+            if not texts:
+                window = _FIRST_WINDOW
                 break
-            template.keep_number(slots, count)
-            parts.deltas(part, texts)
-            repairs.frame += count
-            position += end
-            if self._window < LONGEST_KNOWN:
-                self._window *= 2
+            if template.numbered:
+                template.keep_number(known)
+            out += self._state.parts.deltas(part, texts, joined)
+            self._state.repairs.frame += len(texts)
+            position += known[2]
+            if window < _LAST_WINDOW:
+                window *= 2
+        self._window = window
         return position
 
     @staticmethod
-    def _allowed(texts: list[str], rule: _Rule, part: Part) -> list[str]:
-        """The texts before the first one that needs a decision."""
+    def _allowed(texts: list[str], rule: Rule, part: Part) -> int:
+        """How many texts stand before the first one that needs a decision."""
         if rule == "no tag":
-            if "<" not in "".join(texts):
-                return texts
-            return texts[: next(index for index, text in enumerate(texts) if "<" in text)]
+            return next(index for index, text in enumerate(texts) if "<" in text)
         may_be_whole = part.may_end_object()
         for index, text in enumerate(texts):
-            if may_be_whole and text[0] in _BEGIN_BEHIND_WHOLE:
-                return texts[:index]
+            if may_be_whole and text[0] in BEGIN_BEHIND_WHOLE:
+                return index
             may_be_whole = (text.rstrip() or "}")[-1] == "}"
-        return texts
+        return len(texts)
 
     def rests(self, block: bytes) -> bool:
         """Whether it is too early to learn from a block."""
@@ -345,7 +211,7 @@ class Templates:
     def learn(self, frame: bytes, straight: bool) -> None:
         """The frame was read in full; `straight`: the wire needed no decision for it."""
         state = self._state
-        has_hit = self._active is not None and state.repairs.frame - self._learned_at >= _ENOUGH_HITS
+        has_hit = self.active is not None and state.repairs.frame - self._learned_at >= _ENOUGH_HITS
         self.forget()
         if not self._is_single:
             return
@@ -366,17 +232,18 @@ class Templates:
             self._wait_until = state.repairs.frame + self._patience
             self._patience = min(2 * self._patience, _MOST_PATIENCE)
 
-    def _activate(self, template: Template | None, part: Part | None) -> None:
+    def _activate(self, template: Shape | None, part: Part | None) -> None:
         if template is not None and part is not None:
-            self._active, self._part = template, part
+            self.active, self._part = template, part
             template.number = None
-            self._one = self.one = template.reader(part, self._state)
+            self._one = self.one = template.read_one(part, self._state)
+            self._few = template.read_few(part, self._state)
             self._learned_at = self._state.repairs.frame
 
-    def _find(self, frame: bytes, event: TextDelta | ReasoningDelta | ToolCallDelta) -> Template | None:
+    def _find(self, frame: bytes, event: TextDelta | ReasoningDelta | ToolCallDelta) -> Shape | None:
         """The template that the frame fits, or a new one."""
         for template in self._known:
-            if template.texts(frame)[0]:
+            if template.read(frame)[0]:
                 return template
         learned = learn_template(frame, self._previous, event)
         if learned is not None:
@@ -384,7 +251,7 @@ class Templates:
         return learned
 
 
-def learn_template(frame: bytes, previous: bytes, event: TextDelta | ReasoningDelta | ToolCallDelta) -> Template | None:
+def learn_template(frame: bytes, previous: bytes, event: TextDelta | ReasoningDelta | ToolCallDelta) -> Shape | None:
     """The template of a frame that made one event, if its text is found and every slot is proven.
 
     Nothing is proven where the previous frame does not begin and end as this one does: so the next one will not.
@@ -399,7 +266,7 @@ def learn_template(frame: bytes, previous: bytes, event: TextDelta | ReasoningDe
     payload = _payload(frame)
     literals: list[bytes] = []
     kinds: list[SlotKind] = []
-    rule: _Rule = "arguments" if isinstance(event, ToolCallDelta) else "any"
+    rule: Rule = "arguments" if isinstance(event, ToolCallDelta) else "any"
     end = 0
     for match in members:
         group = match.lastindex or 1
@@ -418,13 +285,14 @@ def learn_template(frame: bytes, previous: bytes, event: TextDelta | ReasoningDe
             kind = "text"
             if path[-1] == "content":
                 rule = "no tag"
-        if kind is not None and (kind == "number") == (group == 2) and _WHOLE[kind](match[group]):
+        if kind is not None and (kind == "number") == (group == 2) and IS_SLOT[kind](match[group]):
             literals.append(frame[end:start])
             kinds.append(kind)
             end = match.end(group)
-    if kinds.count("text") != 1 or kinds.count("number") > 1:
+    literals.append(frame[end:])
+    if kinds.count("text") != 1 or kinds.count("number") > 1 or sum(map(len, literals)) > LONGEST_LITERALS:
         return None
-    return Template([*literals, frame[end:]], kinds, rule)
+    return OneSlot(literals, kinds, rule) if len(kinds) == 1 else ManySlots(literals, kinds, rule)
 
 
 def _payload(frame: bytes) -> Any:

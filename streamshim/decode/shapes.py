@@ -1,0 +1,355 @@
+"""The shape of a frame: literals around slots, and how the frames that have it are read, one or a block of them.
+
+A shape does not prove anything: `template.py` does, before it makes one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, Literal
+
+from ..events import Event
+from ..framing.blocks import LONGEST_BEGINNING
+from ..json_codec import loads
+from .parts import Part
+from .stream_state import COMPACT_FRAMES, StreamState
+
+LONGEST_KNOWN = 128 * 1024
+"""Bytes of a frame: a reader who wants none so long is served by the parse alone."""
+LONGEST_LITERALS, _LONGEST_TEXT = 16 * 1024, 8 * 1024
+"""Bytes around the slots, and characters of a text that comes alone, each 12 bytes at most: together less than that."""
+
+SlotKind = Literal["text", "string", "number"]
+Rule = Literal["any", "no tag", "arguments"]
+"""Which texts go straight: content without "<"; arguments that cannot stand behind a whole object."""
+BEGIN_BEHIND_WHOLE = '{"'
+"""What stands behind a whole argument object begins so: a second object, or the first one in quotes."""
+
+_LINE_FEED, _CARRIAGE_RETURN = 0x0A, 0x0D
+_PATTERN: dict[SlotKind, bytes] = {
+    "text": rb'(?!")([^"\\\x00-\x1f]*+(?:\\.[^"\\\x00-\x1f]*+)*+)',
+    "string": rb"([ !#-\[\]-~]{0,1024}+)",
+    "number": rb"([1-9][0-9]{0,15}+)",
+}
+IS_SLOT = {kind: re.compile(pattern).fullmatch for kind, pattern in _PATTERN.items()}
+ReadOne = Callable[[bytes], Event | None]
+ReadFew = Callable[[bytes, list[Event]], int]
+Known = tuple[list[str], list[bytes], int]
+"""The texts of the frames that fit, their slots, and how many bytes they are."""
+_NONE_FITS: Known = ([], [], 0)
+
+
+@lru_cache(maxsize=256)
+def _skeleton(lengths: tuple[int, ...], kinds: tuple[SlotKind, ...]) -> re.Pattern[bytes]:
+    """Finds the slots of all frames of a block; where the shape ends, the rest is one match without slots."""
+    pieces = [rb"(?s:.{%d})" % lengths[0]]
+    for kind, length in zip(kinds, lengths[1:], strict=True):
+        pieces += [_PATTERN[kind], rb"(?s:.{%d})" % length]
+    return re.compile(b"".join(pieces) + rb"|(?s:.+)")
+
+
+class Shape:
+    """What both kinds share: literals, and what their slots mean."""
+
+    __slots__ = (
+        *("_first", "_form", "_kinds", "_last", "_literals", "_pattern", "_start", "fixed", "number", "numbered"),
+        "rule",
+    )
+
+    def __init__(self, literals: list[bytes], kinds: list[SlotKind], rule: Rule) -> None:
+        """`literals` stand around the slots: one more than these."""
+        self.rule: Rule = rule
+        self.number: bytes | None = None
+        """The sequence number of the frame that was read last."""
+        self.numbered = "number" in kinds
+        self.fixed = sum(map(len, literals))
+        """How many bytes of a frame are not in slots."""
+        self._literals = literals
+        self._first, self._last = literals[0], literals[-1]
+        self._start = len(self._first)
+        self._kinds = tuple(kinds)
+        self._pattern: re.Pattern[bytes] | None = None
+        self._form = b"%b".join(literal.replace(b"%", b"%%") for literal in literals)
+        """A frame, once its slots are filled in."""
+
+    def _pattern_for(self, block: bytes) -> re.Pattern[bytes] | None:
+        """The skeleton, made when a second frame looks like the first; None until then."""
+        if block.startswith(self._first):
+            self._pattern = _skeleton(tuple(map(len, self._literals)), self._kinds)
+        return self._pattern
+
+    def may_become(self, rest: bytes) -> bool:
+        """Whether the bytes can be held: no event ends in them, and they may be the beginning of one of this shape."""
+        if len(rest) <= self._start:
+            return self._first.startswith(rest)
+        return (
+            rest.startswith(self._first)
+            and len(rest) <= LONGEST_BEGINNING
+            and _CARRIAGE_RETURN not in rest
+            and rest.find(_LINE_FEED, self._start, -1) < 0
+        )
+
+    @staticmethod
+    def _unusual(slot: bytes) -> str:
+        """A text with escapes, or one that looks odd. Raises ValueError, or gives no text, if it is no JSON string."""
+        return loads(b'"' + slot + b'"') if IS_SLOT["text"](slot) else ""
+
+    def read_one(self, part: Part, state: StreamState) -> ReadOne:
+        """Reads a piece that is one frame: more of the part, or None if it does not fit.
+
+        It makes the delta as `Parts.deltas` does, without the calls: they would be a fifth of its time.
+        """
+        raise NotImplementedError
+
+    def read_few(self, part: Part, state: StreamState) -> ReadFew:
+        """Reads the frames of a small piece, as long as they fit, into a list; the position behind them."""
+        raise NotImplementedError
+
+    def read(self, block: bytes) -> Known:
+        """The frames at the beginning of a block that fit."""
+        raise NotImplementedError
+
+    def cut(self, known: Known, count: int) -> Known:
+        """The first `count` of the frames that fit."""
+        raise NotImplementedError
+
+    def keep_number(self, known: Known) -> None:
+        """Remember the sequence number of the last frame, if they are `numbered`."""
+        raise NotImplementedError
+
+
+class OneSlot(Shape):
+    """Frames that are literal but for their text."""
+
+    __slots__ = ("_glue",)
+
+    def __init__(self, literals: list[bytes], kinds: list[SlotKind], rule: Rule) -> None:
+        """See `Shape`."""
+        super().__init__(literals, kinds, rule)
+        self._glue = self._last + self._first
+
+    def read_one(self, part: Part, state: StreamState) -> ReadOne:
+        """See `Shape`."""
+        repairs, compact = state.repairs, state.compact
+        keep, make, number, choice = part.pieces.append, part.make_delta, part.number, part.choice
+        no_tag, no_bracket = self.rule == "no tag", self.rule == "arguments"
+        first, last, start, end = self._first, self._last, self._start, -len(self._last)
+
+        def read_one(frame: bytes) -> Event | None:
+            if not (frame.startswith(first) and frame.endswith(last)):
+                return None
+            try:
+                text = frame[start:end].decode()
+                if not text.isprintable() or '"' in text or "\\" in text:
+                    text = self._unusual(frame[start:end])
+            except ValueError:
+                return None
+            if (
+                not 0 < len(text) <= _LONGEST_TEXT
+                or (no_tag and "<" in text)
+                or (no_bracket and text[0] in BEGIN_BEHIND_WHOLE)
+            ):
+                return None
+            repairs.frame = read = repairs.frame + 1
+            if not read % COMPACT_FRAMES:
+                compact()
+            keep(text)
+            return make(text, number, choice)
+
+        return read_one
+
+    def read_few(self, part: Part, state: StreamState) -> ReadFew:
+        """See `Shape`."""
+        repairs, first, last = state.repairs, self._first, self._last
+        keep, make, number, choice = part.pieces.append, part.make_delta, part.number, part.choice
+        no_tag, no_bracket = self.rule == "no tag", self.rule == "arguments"
+
+        def read_few(data: bytes, out: list[Event]) -> int:
+            position = 0
+            while data.startswith(first, position):
+                start = position + len(first)
+                end = data.find(last, start)
+                try:
+                    text = data[start:end].decode() if end > 0 else ""
+                    if not text.isprintable() or '"' in text or "\\" in text:
+                        text = self._unusual(data[start:end])
+                except ValueError:
+                    break
+                if not text or (no_tag and "<" in text) or (no_bracket and text[0] in BEGIN_BEHIND_WHOLE):
+                    break
+                keep(text)
+                out.append(make(text, number, choice))
+                repairs.frame += 1
+                position = end + len(last)
+            return position
+
+        return read_few
+
+    def read(self, block: bytes) -> Known:
+        """See `Shape`."""
+        pattern = self._pattern or self._pattern_for(block)
+        if pattern is None:
+            return _NONE_FITS
+        slots: list[bytes] = pattern.findall(block)
+        if not slots[-1]:  # the rest
+            slots.pop()
+        inside = self._glue.join(slots)
+        if not (
+            block.startswith(self._first)
+            and block.startswith(inside, self._start)
+            and block.startswith(self._last, self._start + len(inside))
+        ):
+            slots = slots[: self._fitting(block, slots)]
+            inside = self._glue.join(slots)
+        if not slots:
+            return _NONE_FITS
+        try:
+            return loads(b'["' + b'","'.join(slots) + b'"]'), slots, len(inside) + self.fixed
+        except ValueError:
+            return _NONE_FITS
+
+    def _fitting(self, block: bytes, slots: list[bytes]) -> int:
+        """How many frames are what the block begins with."""
+        position = 0
+        for count, slot in enumerate(slots):
+            frame = self._form % slot
+            if not block.startswith(frame, position):
+                return count
+            position += len(frame)
+        return len(slots)
+
+    def cut(self, known: Known, count: int) -> Known:
+        """See `Shape`."""
+        slots = known[1][:count]
+        return known[0][:count], slots, sum(map(len, slots)) + count * self.fixed
+
+
+class ManySlots(Shape):
+    """Frames that hold more that may be ignored: the slots of a block stand in one list, parted by empty bytes."""
+
+    __slots__ = ("_number", "_stride", "_text")
+
+    def __init__(self, literals: list[bytes], kinds: list[SlotKind], rule: Rule) -> None:
+        """See `Shape`."""
+        super().__init__(literals, kinds, rule)
+        self._text = kinds.index("text") + 1
+        self._number = kinds.index("number") + 1 if self.numbered else 0
+        self._stride = len(literals)
+
+    def read_one(self, part: Part, state: StreamState) -> ReadOne:
+        """See `Shape`."""
+        repairs, compact = state.repairs, state.compact
+        keep, make, number, choice = part.pieces.append, part.make_delta, part.number, part.choice
+        no_tag, no_bracket = self.rule == "no tag", self.rule == "arguments"
+        form, text_slot, number_slot = self._form, self._text - 1, self._number - 1
+
+        def read_one(frame: bytes) -> Event | None:
+            pattern = self._pattern or self._pattern_for(frame)
+            if pattern is None or len(frames := pattern.findall(frame)) != 1 or form % frames[0] != frame:
+                return None
+            slots: tuple[bytes, ...] = frames[0]
+            try:
+                text = slots[text_slot].decode()
+                if "\\" in text:
+                    text = self._unusual(slots[text_slot])
+            except ValueError:
+                return None
+            if (
+                not 0 < len(text) <= _LONGEST_TEXT
+                or (no_tag and "<" in text)
+                or (no_bracket and text[0] in BEGIN_BEHIND_WHOLE)
+            ):
+                return None
+            if number_slot >= 0:
+                self.number = slots[number_slot]
+            repairs.frame = read = repairs.frame + 1
+            if not read % COMPACT_FRAMES:
+                compact()
+            keep(text)
+            return make(text, number, choice)
+
+        return read_one
+
+    def read_few(self, part: Part, state: StreamState) -> ReadFew:
+        """See `Shape`."""
+        repairs, form = state.repairs, self._form
+        text_slot, number_slot = self._text - 1, self._number - 1
+        keep, make, number, choice = part.pieces.append, part.make_delta, part.number, part.choice
+        no_tag, no_bracket = self.rule == "no tag", self.rule == "arguments"
+
+        def read_few(data: bytes, out: list[Event]) -> int:
+            pattern = self._pattern or self._pattern_for(data)
+            position = 0
+            for slots in pattern.findall(data) if pattern is not None else ():
+                frame = form % slots
+                if not data.startswith(frame, position):
+                    break
+                try:
+                    text = slots[text_slot].decode()
+                    if "\\" in text:
+                        text = self._unusual(slots[text_slot])
+                except ValueError:
+                    break
+                if not text or (no_tag and "<" in text) or (no_bracket and text[0] in BEGIN_BEHIND_WHOLE):
+                    break
+                keep(text)
+                out.append(make(text, number, choice))
+                if number_slot >= 0:
+                    self.number = slots[number_slot]
+                repairs.frame += 1
+                position += len(frame)
+            return position
+
+        return read_few
+
+    def read(self, block: bytes) -> Known:
+        """See `Shape`."""
+        pattern = self._pattern or self._pattern_for(block)
+        if pattern is None:
+            return _NONE_FITS
+        slots: list[Any] = pattern.split(block)
+        stride = self._stride
+        if slots[-2] is None:  # the rest
+            del slots[-stride:]
+        count = len(slots) // stride
+        pieces = [b""] * (2 * len(slots) - 1)
+        pieces[::2] = slots
+        pieces[1::2] = self._literals * count
+        whole = b"".join(pieces)
+        size = len(whole)
+        if not block.startswith(whole):
+            count = self._fitting(block, slots)
+            size = self._size(slots, count)
+        if not count:
+            return _NONE_FITS
+        texts = slots[self._text : count * stride : stride]
+        try:
+            texts = loads(b'["' + b'","'.join(texts) + b'"]')
+        except ValueError:
+            return _NONE_FITS
+        return texts, slots, size
+
+    def _fitting(self, block: bytes, slots: list[bytes]) -> int:
+        """How many frames are what the block begins with."""
+        position = 0
+        for start in range(0, len(slots) - 1, self._stride):
+            frame = self._form % tuple(slots[start + 1 : start + self._stride])
+            if not block.startswith(frame, position):
+                return start // self._stride
+            position += len(frame)
+        return len(slots) // self._stride
+
+    def _size(self, slots: list[bytes], count: int) -> int:
+        return sum(map(len, slots[: count * self._stride])) + count * self.fixed
+
+    def cut(self, known: Known, count: int) -> Known:
+        """See `Shape`."""
+        texts, slots, _ = known
+        return texts[:count], slots, self._size(slots, count)
+
+    def keep_number(self, known: Known) -> None:
+        """See `Shape`."""
+        texts, slots, _ = known
+        self.number = slots[(len(texts) - 1) * self._stride + self._number]

@@ -16,7 +16,7 @@ from ..timeline.details import when
 from ..timeline.document import document
 from ..timeline.markup import Markup, element, join
 from .exchanges import Exchange
-from .faults import FAULTS, Sighting
+from .faults import FAULTS, HARMLESS, Sighting
 from .items import OUTCOMES, CheckResult, Outcome
 from .live_table import SIGNS
 from .report_json import excerpt, request_json
@@ -176,15 +176,16 @@ def _faults(report: CheckReport, judged: Verdict) -> Markup:
 
 
 def _fault(id: str, expected: Expectation | None) -> Markup:
-    loop = (expected.loop if expected else "") or "reads past it"
-    helper = (expected.helper if expected else "") or "reads past it"
-    read = "it is lost" if FAULTS[id].lost else "reads it right"
+    loop = (expected.loop if expected else "") or HARMLESS
+    helper = (expected.helper if expected else "") or HARMLESS
+    lost, option = FAULTS[id].lost, FAULTS[id].option
+    read = f"reads it right with {option}" if option else "it is lost" if lost else "reads it right"
     cells: tuple[tuple[str, str | None], ...] = (
         (id, None),
         (FAULTS[id].seen, None),
-        (loop, None if loop == "reads past it" else "hurt"),
-        (helper, None if helper == "reads past it" else "hurt"),
-        (read, "hurt" if FAULTS[id].lost else "healed"),
+        (loop, None if loop == HARMLESS else "hurt"),
+        (helper, None if helper == HARMLESS else "hurt"),
+        (read, "hurt" if lost and not option else "healed"),
     )
     heads = ("", *_FAULT_HEADS[1:])
     rows = zip(cells, heads, strict=True)

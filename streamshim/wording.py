@@ -15,6 +15,11 @@ VERDICTS: dict[EndStatus, str] = {
 """What a status means, where the word does not say it."""
 
 
+def counted(number: int, noun: str) -> str:
+    """So many of them: the noun takes an s unless there is one."""
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
 def finish_words(finish: Finish) -> str:
     """Why a choice ended, and the wire's own word where it differs."""
     reason = finish.reason or "none was given"

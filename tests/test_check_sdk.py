@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -56,7 +56,7 @@ BODIES = {
 }
 
 
-def chat_loop(client: openai.OpenAI, body: dict[str, Any]) -> Any:
+def chat_loop(client: Any, body: dict[str, Any]) -> Any:
     text, calls, finish = "", {}, None
     for chunk in client.chat.completions.create(model="toy", stream=True, **body):
         if "stream_options" in body and not chunk.choices:
@@ -69,7 +69,7 @@ def chat_loop(client: openai.OpenAI, body: dict[str, Any]) -> Any:
     return text, [*calls.values()], finish
 
 
-def chat_helper(client: openai.OpenAI, body: dict[str, Any]) -> Any:
+def chat_helper(client: Any, body: dict[str, Any]) -> Any:
     with client.chat.completions.stream(model="toy", **body) as stream:
         for _ in stream:
             pass
@@ -78,7 +78,7 @@ def chat_helper(client: openai.OpenAI, body: dict[str, Any]) -> Any:
     return choice.message.content, calls, choice.finish_reason, choice.message.role
 
 
-def responses_loop(client: openai.OpenAI, body: dict[str, Any]) -> Any:
+def responses_loop(client: Any, body: dict[str, Any]) -> Any:
     deltas, output = "", None
     for event in client.responses.create(model="toy", stream=True, **body):
         if event.type in ("response.output_text.delta", "response.function_call_arguments.delta"):
@@ -88,7 +88,7 @@ def responses_loop(client: openai.OpenAI, body: dict[str, Any]) -> Any:
     return deltas, output
 
 
-def responses_helper(client: openai.OpenAI, body: dict[str, Any]) -> Any:
+def responses_helper(client: Any, body: dict[str, Any]) -> Any:
     with client.responses.stream(model="toy", **body) as stream:
         for _ in stream:
             pass
@@ -97,14 +97,14 @@ def responses_helper(client: openai.OpenAI, body: dict[str, Any]) -> Any:
     return response.output_text, calls
 
 
-READERS: dict[str, dict[str, Callable[[openai.OpenAI, dict[str, Any]], Any]]] = {
+READERS: dict[str, dict[str, Callable[[Any, dict[str, Any]], Any]]] = {
     "chat": {"loop": chat_loop, "helper": chat_helper},
     "responses": {"loop": responses_loop, "helper": responses_helper},
 }
 
 
 @contextmanager
-def client_of(*habits: str) -> Iterator[openai.OpenAI]:
+def client_of(*habits: str) -> Generator[Any]:
     with (
         serve_model(*habits) as server,
         openai.OpenAI(base_url=server.base_url, api_key="any", max_retries=0) as client,
@@ -112,7 +112,7 @@ def client_of(*habits: str) -> Iterator[openai.OpenAI]:
         yield client
 
 
-def told(reader: Callable[[openai.OpenAI, dict[str, Any]], Any], client: openai.OpenAI, body: dict[str, Any]) -> Any:
+def told(reader: Callable[[Any, dict[str, Any]], Any], client: Any, body: dict[str, Any]) -> Any:
     """What it says; the name of the exception where it raises one."""
     try:
         with warnings.catch_warnings(action="ignore"):  # pydantic's, of values that are not what they should be
@@ -137,7 +137,7 @@ def alone() -> Iterator[tuple[str, str, str]]:
 
 
 def test_of_an_error_in_another_shape_the_sdk_gives_neither_code_nor_parameter() -> None:
-    body = {**chat(COUNT), "temperature": "hot"}
+    body: dict[str, Any] = {**chat(COUNT), "temperature": "hot"}
     for habit, known in (("error-as-detail", None), (None, "temperature")):
         with client_of(*filter(None, [habit])) as client, pytest.raises(openai.BadRequestError) as caught:
             client.chat.completions.create(model="toy", **body)

@@ -22,7 +22,9 @@ from sybil.document import Document
 from sybil.parsers.markdown import PythonCodeBlockParser
 
 import streamshim
-from docs import generate_quirks
+from docs import generate_check, generate_quirks
+from streamshim.check import all_items, judge_recorded, report_json
+from streamshim.check.faults import FAULTS
 from streamshim.cli import capture, check, convert, demo, events, response, show, timeline
 from streamshim.cli import chat as chat_command
 from streamshim.cli import serve as serve_command
@@ -102,6 +104,9 @@ def server_for(page: Path) -> Generator[str]:
     elif page.stem == "observability":
         with serve(counted_answer()) as server:
             yield server.url
+    elif page.stem == "check":
+        with serve_model() as server:
+            yield server.base_url
     else:
         with serve([frame(chat({"content": "High water"})), *CHAT_CALL]) as server:
             yield server.url
@@ -297,6 +302,19 @@ def test_tables_of_thought_have_every_word() -> None:
 def test_quirk_page_is_what_the_table_in_the_code_gives() -> None:
     told = generate_quirks.PAGE.read_text(encoding="utf-8")
     assert told == generate_quirks.page(), "stale: run `python -m docs.generate_quirks`"
+
+
+def test_tables_of_the_check_are_what_the_items_and_faults_in_the_code_give() -> None:
+    told = generate_check.PAGE.read_text(encoding="utf-8")
+    assert told == generate_check.page(told), "stale: run `python -m docs.generate_check`"
+    assert all(f"`{item.id}`" in told for item in all_items("any"))
+    assert all(f"`{id}`" in told for id in FAULTS)
+
+
+def test_members_of_the_check_s_json_are_those_of_the_code() -> None:
+    folder = ROOT / "streamshim" / "cli" / "captures"
+    told = [name for cells in rows(DOCS / "check.md", "member", "what it is") for name in code_in(cells[0])]
+    assert sorted(told) == sorted(report_json(judge_recorded(folder)))
 
 
 HEADS = ("vendor", "serves", "streams", "what is odd", "repaired as", "scenarios")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from ..wording import counted
 from .chat_requests import COUNT, SAY, ChatRequests
 from .items import Case, CheckItem, Judgement
 from .judging import failed, first_trouble, judge_streams, judge_text, passed, speaks, trouble, unsupported
@@ -118,7 +119,7 @@ def judge_count(case: Case) -> Judgement:
     deltas = sum(event.type == "text_delta" for event in exchange.events)
     reads = len(exchange.answer.capture.pieces)
     spoken = speaks(exchange)
-    return passed(f"{deltas} deltas in {reads} reads") if spoken.outcome == "pass" else spoken
+    return passed(f"{counted(deltas, 'delta')} in {counted(reads, 'read')}") if spoken.outcome == "pass" else spoken
 
 
 def _judge_usage(case: Case) -> Judgement:
@@ -131,6 +132,6 @@ def _judge_usage(case: Case) -> Judgement:
 def _judge_reasoning(case: Case) -> Judgement:
     thoughtful = [exchange for exchange in case.all if exchange.is_answered and exchange.response.reasoning]
     if thoughtful:
-        return passed(f"{len(thoughtful)} answers have thought apart from the text")
+        return passed(f"thought came apart from the text in {counted(len(thoughtful), 'answer')}")
     found = first_trouble(case, "reasoning", "thinking")
     return found or unsupported("no thought came: the model may not think, or not show it")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..json_codec import loads
+from ..wording import counted
 from .chat_requests import CITY_SCHEMA, COUNT, RED_SQUARE, SAY, ChatRequests
 from .exchanges import Exchange
 from .items import Case, CheckItem, Judgement
@@ -186,7 +187,7 @@ def _judge_logprobs(case: Case) -> Judgement:
     entries = [len(event.logprobs) for event in case.own[0].events if event.type == "text_delta" and event.logprobs]
     if not entries:
         return failed("logprobs was ignored: none came with the text")
-    return passed(f"{sum(entries)} tokens have them")
+    return passed(f"they came with {counted(sum(entries), 'token')}")
 
 
 def _judge_image(case: Case) -> Judgement:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from ..wording import counted
 from .chat_requests import ANSWER_TOKENS, CALL, NO_ARGUMENTS, TIME, TWO_CALLS, WEATHER, ChatRequests
 from .exchanges import Exchange
 from .items import Case, CheckItem, Judgement
@@ -144,7 +145,7 @@ def judge_arguments(case: Case) -> Judgement:
         deltas = sum(event.type == "tool_call_delta" for event in exchange.events)
         if call.parsed() != {"city": "Oslo"}:
             return disobeyed(f"the arguments are {quoted(call.arguments)}")
-        return passed(f"{call.arguments} in {deltas} deltas")
+        return passed(f"{call.arguments} in {counted(deltas, 'delta')}")
 
     return _called(case, judge)
 

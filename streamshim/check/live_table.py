@@ -90,7 +90,7 @@ class LiveTable:
     def started(self, item: CheckItem) -> None:
         """Shown below the table."""
         self._current = item
-        self._live.update(self._table())
+        self._live.update(self._table(), refresh=True)
 
     def concluded(self, result: CheckResult) -> None:
         """One more row."""

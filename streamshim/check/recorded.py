@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from errno import ENOTDIR
+from os import strerror
 from pathlib import Path
 
 from ..capture import Capture, read_capture, sidecar_path
+from ..wording import counted
 from .exchanges import Exchange
 from .items import Case, CheckItem, CheckResult, Judgement, conclude
 from .judging import failed, passed, trouble
@@ -20,13 +23,15 @@ _WHOLE = ("completions.stream", "chat.stream", "responses.stream")
 
 
 def judge_recorded(folder: str | Path) -> CheckReport:
-    """Judges every file of a folder that is a stream; sidecars with times are read where they lie beside one.
+    """Judges every file in and below a folder as a stream; sidecars with times are read where they lie beside one.
 
     Raises:
         OSError: the folder or a file cannot be read.
-        ValueError: there is no stream in it, or a sidecar belongs to other bytes.
+        ValueError: there is no file in it, or a sidecar belongs to other bytes.
     """
     folder = Path(folder)
+    if not folder.is_dir():
+        raise NotADirectoryError(ENOTDIR, strerror(ENOTDIR), str(folder))
     exchanges = dict(_read(folder))
     if not exchanges:
         raise ValueError(f"there is no file in {folder}")
@@ -65,7 +70,7 @@ def _judged(item: CheckItem, exchanges: dict[str, Exchange]) -> CheckResult:
 
 
 def _judge_wire(case: Case) -> Judgement:
-    return passed(f"nothing is wrong in {_streams(len(case.all))}")
+    return passed(f"nothing is wrong in {counted(len(case.all), 'stream')}")
 
 
 def _judge_whole(case: Case) -> Judgement:
@@ -73,8 +78,4 @@ def _judge_whole(case: Case) -> Judgement:
     troubles = {exchange.name: found.detail for exchange in case.own if (found := trouble(exchange))}
     if troubles:
         return failed("; ".join(f"{name}: {detail}" for name, detail in troubles.items()), "wire")
-    return passed(f"{_streams(len(case.own))} came whole")
-
-
-def _streams(number: int) -> str:
-    return f"{number} stream" + ("" if number == 1 else "s")
+    return passed(f"{counted(len(case.own), 'stream')} came whole")

@@ -15,6 +15,7 @@ from ..timeline import style as timeline_style
 from ..timeline.details import when
 from ..timeline.document import document
 from ..timeline.markup import Markup, element, join
+from ..wording import counted
 from .exchanges import Exchange
 from .faults import FAULTS, HARMLESS, Sighting
 from .items import OUTCOMES, CheckResult, Outcome
@@ -73,7 +74,11 @@ def _resource(name: str) -> Markup:
 
 
 def _head(report: CheckReport, judged: Verdict) -> Markup:
-    cost = f"{report.requests} requests, {report.tokens:,} tokens" if report.requests else "recorded streams"
+    cost = (
+        f"{counted(report.requests, 'request')}, {counted(report.tokens, 'token')}"
+        if report.requests
+        else "recorded streams"
+    )
     facts = " · ".join(fact for fact in (report.model and report.target, cost) if fact)
     return element(
         "header",
@@ -81,7 +86,7 @@ def _head(report: CheckReport, judged: Verdict) -> Markup:
             "p",
             element("span", "tier", class_="aside"),
             element("b", judged.tier or "–"),
-            class_=f"tier tier-{judged.tier}",
+            class_="tier" + (" none" if judged.is_tried and not judged.tier else ""),
         ),
         element(
             "div",
@@ -171,7 +176,7 @@ def _faults(report: CheckReport, judged: Verdict) -> Markup:
     rows = (_fault(fault, breaks.get(fault)) for fault in report.faults)
     head = element("tr", *(element("th", name, scope="col") for name in _FAULT_HEADS))
     table = element("table", element("thead", head), element("tbody", *rows), class_="faults")
-    title = f"{len(report.faults)} faults of the wire" if len(report.faults) > 1 else "1 fault of the wire"
+    title = f"{counted(len(report.faults), 'fault')} of the wire"
     return element("section", element("h2", title), element("div", table, class_="scroll"))
 
 
@@ -180,9 +185,9 @@ def _fault(id: str, expected: Expectation | None) -> Markup:
     helper = (expected.helper if expected else "") or HARMLESS
     lost, option = FAULTS[id].lost, FAULTS[id].option
     read = f"reads it right with {option}" if option else "it is lost" if lost else "reads it right"
-    cells: tuple[tuple[str, str | None], ...] = (
+    cells: tuple[tuple[object, str | None], ...] = (
         (id, None),
-        (FAULTS[id].seen, None),
+        (_coded(FAULTS[id].seen), None),
         (loop, None if loop == HARMLESS else "hurt"),
         (helper, None if helper == HARMLESS else "hurt"),
         (read, "hurt" if lost and not option else "healed"),
@@ -245,7 +250,12 @@ def _item(result: CheckResult, report: CheckReport, homes: dict[str, str]) -> Ma
     sign = element("span", SIGNS[result.outcome], class_=f"sign {_word(result.outcome)}", title=result.outcome)
     name = element("span", element("b", item.title), element("span", item.id, class_="aside"), class_="name")
     heading = element("summary", sign, name, element("span", _told(result), class_="told"))
-    terms = (("asks", item.asks), ("must see", item.must_see), ("why", item.why), ("seen", _seen(result)))
+    terms = (
+        ("asks", _coded(item.asks)),
+        ("must see", _coded(item.must_see)),
+        ("why", item.why),
+        ("seen", _seen(result)),
+    )
     facts = element("dl", *(element("div", element("dt", term), element("dd", text)) for term, text in terms))
     return element(
         "details",
@@ -258,6 +268,11 @@ def _item(result: CheckResult, report: CheckReport, homes: dict[str, str]) -> Ma
         data_outcome=result.outcome,
         data_group=item.group,
     )
+
+
+def _coded(words: str) -> Markup:
+    """What stands between backquotes is code."""
+    return join(element("code", part) if at % 2 else part for at, part in enumerate(words.split("`")))
 
 
 def _told(result: CheckResult) -> str:
@@ -274,7 +289,7 @@ def _sighting(sighting: Sighting) -> Markup:
     fault = FAULTS[sighting.fault]
     return element(
         "div",
-        element("p", element("b", fault.id + times), element("span", f"{fault.seen}: {sighting.detail}")),
+        element("p", element("b", fault.id + times), element("span", _coded(fault.seen), ": ", sighting.detail)),
         element("pre", sighting.frame) if sighting.frame else "",
         class_="sighting",
     )

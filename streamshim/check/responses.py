@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..wording import counted
 from .chat import judge_count
 from .chat_errors import refused
 from .chat_options import judge_limit, judge_structure
@@ -209,7 +210,7 @@ def _judge_usage(case: Case) -> Judgement:
 def _judge_reasoning(case: Case) -> Judgement:
     thoughtful = [exchange for exchange in case.all if exchange.is_answered and reasoned(exchange)]
     if thoughtful:
-        return passed(f"{len(thoughtful)} answers have thought apart from the text")
+        return passed(f"thought came apart from the text in {counted(len(thoughtful), 'answer')}")
     found = first_trouble(case, "reasoning", "thinking")
     return found or unsupported("no thought came: the model may not think, or not show it")
 

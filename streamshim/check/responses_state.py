@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..wording import counted
 from .chat_requests import SAY, WHICH_WORD
 from .items import Case, CheckItem, Judgement
 from .judging import failed, first_trouble, passed, quoted, told_error, trouble, unsupported
@@ -132,5 +133,5 @@ def _judge_background(case: Case) -> Judgement:
         return Judgement("fail", f"it was begun, and then: {found.detail}", "server")
     later = case.own[1].json.get("status") if isinstance(case.own[1].json, dict) else None
     if later != "completed":
-        return failed(f"it was begun, and has the status {later} after {case.own[1].answer.attempts} looks")
-    return passed(f"it was {status}, and is completed after {case.own[1].answer.attempts} looks")
+        return failed(f"it was begun, and has the status {later} after {counted(case.own[1].answer.attempts, 'look')}")
+    return passed(f"it was {status}, and is completed after {counted(case.own[1].answer.attempts, 'look')}")

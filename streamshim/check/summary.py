@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..wording import counted
 from .items import OUTCOMES
 from .running import CheckReport
 from .verdict import Score, verdict
@@ -28,7 +29,7 @@ def summary_lines(report: CheckReport) -> Iterator[str]:
     for id in judged.lost:
         yield f"  {id:<25} {' '.join(report[id].detail.split())}"
     if report.requests:
-        yield f"{report.requests} requests, {report.tokens:,} tokens"
+        yield f"{counted(report.requests, 'request')}, {counted(report.tokens, 'token')}"
 
 
 def score_words(score: Score) -> str:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ..wording import counted
 from .faults import FAULTS, HARMLESS, Fault
 from .items import GROUPS, Group, Outcome
 from .running import CheckReport
@@ -51,12 +52,14 @@ class Verdict:
 
     Attributes:
         tier: the highest whose API works: 3 `/responses`, 2 `/chat/completions`, 1 `/completions`, 0 none.
+        is_tried: whether all was tried that a tier takes.
         scores: for each group.
         alone: what the official SDK does without streamshim, a fault at a time; empty where it reads everything.
         lost: the items that fail whoever reads, by id.
     """
 
     tier: int
+    is_tried: bool
     scores: dict[Group, Score]
     alone: Sequence[Expectation]
     lost: Sequence[str]
@@ -65,7 +68,9 @@ class Verdict:
     def summary(self) -> str:
         """The tier, in a sentence."""
         if not self.tier:
-            return "no tier: none of the three APIs works as a whole"
+            return (
+                "no tier: none of the three APIs works as a whole" if self.is_tried else "no tier: too little was tried"
+            )
         return f"tier {self.tier}: {TIERS[self.tier][0]} works"
 
     @property
@@ -76,7 +81,7 @@ class Verdict:
         loop = sum(bool(expected.loop) for expected in self.alone)
         helper = sum(bool(expected.helper) for expected in self.alone)
         return (
-            f"the official SDK stumbles over {_counted(loop, 'fault')} in a plain loop over a stream, "
+            f"the official SDK stumbles over {counted(loop, 'fault')} in a plain loop over a stream, "
             f"and over {helper} in its .stream() helpers"
         )
 
@@ -101,12 +106,17 @@ def verdict(report: CheckReport) -> Verdict:
     rows = [FAULTS[fault] for fault in report.faults]
     alone = [Expectation(row.id, row.sdk, _helper(row), row.lost) for row in rows if row.sdk or row.helper]
     lost = [result.item.id for result in report.results if result.outcome == "fail" and result.cause != "model"]
-    return Verdict(_tier(report), scores, alone, lost)
+    return Verdict(_tier(report), _is_tried(report), scores, alone, lost)
 
 
 def _helper(fault: Fault) -> str:
     """What the helper does: the same as a loop, unless it is said."""
     return "" if fault.helper == HARMLESS else fault.helper or fault.sdk
+
+
+def _is_tried(report: CheckReport) -> bool:
+    tried = {result.item.id for result in report.results if result.outcome != "not tried"}
+    return any(tried.issuperset(needed) for _, needed in TIERS.values())
 
 
 def _tier(report: CheckReport) -> int:
@@ -116,7 +126,3 @@ def _tier(report: CheckReport) -> int:
         if result.outcome in ("pass", "repaired") or (result.outcome == "fail" and result.cause == "model")
     }
     return next((tier for tier, (_, needed) in TIERS.items() if works.issuperset(needed)), 0)
-
-
-def _counted(number: int, word: str) -> str:
-    return f"{number} {word}" + ("" if number == 1 else "s")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from pathlib import Path
 from typing import BinaryIO
@@ -11,6 +10,7 @@ from typing import BinaryIO
 from ..capture import Ended, Recorder, sidecar_path, write_capture
 from .exits import INTERRUPTED, OK, UsageError, leave_the_pipe
 from .inputs import PIECE_BYTES, open_input
+from .outputs import refuse_what_cannot_be_written
 
 NAME = "capture"
 SUMMARY = "keep a live stream in a file, with the times of its reads, scrubbed of keys and personal ids"
@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Reads to the end, or until interrupted; what came until then is kept."""
     path = Path(arguments.out)
-    _refuse_what_cannot_be_written(path)
+    refuse_what_cannot_be_written(path, sidecar_path(path))
     recorder = Recorder()
     with open_input(arguments.file) as file:
         ended = _record(file, recorder, tee=arguments.tee)
@@ -44,21 +44,6 @@ def run(arguments: argparse.Namespace) -> int:
     scrubbed = ", scrubbed" if capture.scrubbed else ""
     print(f"{path}: {size:,} bytes in {reads:,} reads, {capture.duration:.1f} s{scrubbed}", file=sys.stderr)
     return OK if ended == "eof" else INTERRUPTED
-
-
-def _refuse_what_cannot_be_written(path: Path) -> None:
-    """Before anything is read: a stream that was paid for must not be lost.
-
-    Raises:
-        UsageError: it is a folder, lies in none, or must not be written.
-    """
-    for target in (path, sidecar_path(path)):
-        if target.is_dir():
-            raise UsageError(f"cannot write {target}: it is a folder")
-        if not target.parent.is_dir():
-            raise UsageError(f"cannot write {target}: there is no folder {target.parent}")
-        if not os.access(target if target.exists() else target.parent, os.W_OK):
-            raise UsageError(f"cannot write {target}: permission denied")
 
 
 def _record(file: BinaryIO, recorder: Recorder, *, tee: bool) -> Ended:

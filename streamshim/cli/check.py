@@ -8,7 +8,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from ..wording import counted
 from .exits import BAD_STREAM, OK, UsageError
+from .outputs import refuse_what_cannot_be_written
 from .terminal import visible
 
 if TYPE_CHECKING:
@@ -47,6 +49,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Checks, writes the reports, and returns 1 where an item failed."""
+    files = [name for name in (arguments.json, arguments.html) if name and name != "-"]
+    refuse_what_cannot_be_written(*map(Path, files))
     if arguments.recorded:
         report = _recorded(arguments)
     else:
@@ -91,7 +95,7 @@ def _show(chosen: Plan) -> None:
 
 def _cost(chosen: Plan) -> str:
     return (
-        f"{len(chosen.items)} items: at most {chosen.most_requests} requests, "
+        f"{counted(len(chosen.items), 'item')}: at most {counted(chosen.most_requests, 'request')}, "
         f"at most {chosen.most_output_tokens:,} tokens out and about {chosen.input_tokens:,} in"
     )
 

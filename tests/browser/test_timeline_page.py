@@ -1,11 +1,8 @@
-"""The page of a timeline in a real browser: Chromium, driven by Playwright. `make browser` installs what it can."""
+"""The page of a timeline in a real browser."""
 
 from __future__ import annotations
 
-import os
-import shutil
-from collections.abc import Generator, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,32 +13,17 @@ from streamshim.timeline import page, read_timelines
 from streamshim.timeline.lanes import lanes_of
 from tests.timelines import full_capture, hostile_capture
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: make browser")
-
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-BROWSER = next(filter(None, map(shutil.which, NAMES)), None)
-pytestmark = pytest.mark.skipif(BROWSER is None, reason="there is no Chromium here; on Debian: apt install chromium")
-
-DESKTOP = {"width": 1100, "height": 900}
 PHONE = {"width": 390, "height": 800}
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    sandbox = [] if os.geteuid() else ["--no-sandbox"]  # it refuses to run as root with one
-    with playwright.sync_playwright() as driver:
-        running = driver.chromium.launch(executable_path=BROWSER, args=sandbox)
-        yield running
-        running.close()
-
-
-@dataclass
 class Visit:
-    """A page that is open, and all that it said or asked for."""
+    """A page that is open, and what is on it."""
 
-    page: Any
-    requests: list[str] = field(default_factory=list)
-    messages: list[str] = field(default_factory=list)
+    def __init__(self, opened: Any) -> None:
+        self.page = opened.page
+        self.requests = opened.requests
+        self.messages = opened.messages
+        self.colour = opened.colour
 
     def lanes(self) -> list[str]:
         return [lane.get_attribute("data-label") for lane in self.page.locator(".lane").all() if lane.is_visible()]
@@ -52,30 +34,13 @@ class Visit:
     def mark(self, kind: str, number: int = 0) -> Any:
         return self.page.locator(f".lane.{kind} .mark").nth(number)
 
-    def colour(self) -> str:
-        return self.page.evaluate("getComputedStyle(document.body).backgroundColor")
-
 
 @pytest.fixture
-def visit(browser: Any, tmp_path: Path) -> Generator[Any]:
-    contexts = []
-
+def visit(open_html: Callable[..., Any]) -> Callable[..., Visit]:
     def open_page(capture: Capture, name: str = "full.sse", **options: Any) -> Visit:
-        path = tmp_path / "out.html"
-        path.write_text(page(name, read_timelines(capture), capture), encoding="utf-8")
-        contexts.append(browser.new_context(**{"viewport": DESKTOP, **options}))
-        seen = Visit(contexts[-1].new_page())
-        seen.page.set_default_timeout(5000)
-        seen.page.on("request", lambda request: seen.requests.append(request.url))
-        seen.page.on("console", lambda message: seen.messages.append(message.text))
-        seen.page.on("pageerror", lambda error: seen.messages.append(str(error)))
-        seen.page.goto(path.as_uri())
-        assert seen.requests == [path.as_uri()]
-        return seen
+        return Visit(open_html(page(name, read_timelines(capture), capture), **options))
 
-    yield open_page
-    for context in contexts:
-        context.close()
+    return open_page
 
 
 def labels(capture: Capture) -> list[str]:

@@ -31,6 +31,7 @@ WEATHER = {
     "strict": False,
 }
 CHAT_WEATHER = {"type": "function", "function": {key: WEATHER[key] for key in ("name", "description", "parameters")}}
+AND_GRAZ = 'And weather({"city": "Graz"})?'
 ASK_WEATHER = 'weather({"city": "Wien"}) weather({"city": "Graz"})'
 
 ENDS_BADLY = {"cut-stream", "half-frame", "silent-end", "no-terminal-event"} | {
@@ -373,20 +374,21 @@ def weather(city: str) -> str:
     return {"Wien": "sunny", "Graz": "rain"}[city]
 
 
+async def finished(agent: Any, input: Any, *, streams: bool, **options: Any) -> Any:
+    """The result of a run, streamed or whole."""
+    options["run_config"] = agents.RunConfig(tracing_disabled=True)
+    if not streams:
+        return await agents.Runner.run(agent, input, **options)
+    result = agents.Runner.run_streamed(agent, input, **options)
+    async for _ in result.stream_events():
+        pass
+    return result
+
+
 @pytest.mark.parametrize("habits", [(), ("calls-without-index", "no-usage"), ("whole-calls",), ("whole-body",)])
 @pytest.mark.parametrize("api", ["chat", "responses"])
 @pytest.mark.parametrize("streams", [False, True])
 def test_agent_runs_two_turns_with_tools(api: str, streams: bool, habits: tuple[str, ...]):
-    agents.set_tracing_disabled(True)
-
-    async def run(agent: Any, input: Any, **options: Any) -> Any:
-        if not streams:
-            return await agents.Runner.run(agent, input, **options)
-        result = agents.Runner.run_streamed(agent, input, **options)
-        async for _ in result.stream_events():
-            pass
-        return result
-
     async def both_turns(base_url: str) -> tuple[Any, Any]:
         speak: Any = "responses" if api == "chat" else "chat"
         http_client = httpx2.AsyncClient(transport=streamshim.transport(httpx2, speak=speak))
@@ -397,17 +399,37 @@ def test_agent_runs_two_turns_with_tools(api: str, streams: bool, habits: tuple[
                 else agents.OpenAIChatCompletionsModel("toy", client)
             )
             agent = agents.Agent(name="agent", instructions="Use your tools.", model=model, tools=[weather])
-            first = await run(agent, ASK_WEATHER)
+            first = await finished(agent, ASK_WEATHER, streams=streams)
             if api == "chat":
                 continued = {"previous_response_id": first.last_response_id}
-                return first, await run(agent, 'And weather({"city": "Graz"})?', **continued)
-            said = [*first.to_input_list(), {"role": "user", "content": 'And weather({"city": "Graz"})?'}]
-            return first, await run(agent, said)
+                return first, await finished(agent, AND_GRAZ, streams=streams, **continued)
+            said = [*first.to_input_list(), {"role": "user", "content": AND_GRAZ}]
+            return first, await finished(agent, said, streams=streams)
 
     with serve_model(*habits, apis=(api,), key=KEY) as server:
         first, second = asyncio.run(both_turns(server.base_url))
     assert first.final_output == "Results: sunny; rain"
     assert second.final_output == "Results: rain"
+
+
+@pytest.mark.parametrize("streams", [False, True])
+def test_agent_runs_a_custom_tool_of_a_model_that_knows_only_functions(streams: bool):
+    ran: list[str] = []
+
+    async def apply(context: Any, text: str) -> str:
+        ran.append(text)
+        return "applied"
+
+    async def run(base_url: str) -> Any:
+        http_client = httpx2.AsyncClient(transport=streamshim.transport(httpx2, speak="responses"))
+        async with openai.AsyncOpenAI(api_key=KEY, base_url=base_url, max_retries=0, http_client=http_client) as client:
+            tools: Any = [agents.CustomTool("apply_patch", "Edit files", apply)]
+            agent = agents.Agent(name="agent", model=agents.OpenAIResponsesModel("toy", client), tools=tools)
+            return await finished(agent, 'apply_patch({"input": "*** Begin Patch"})', streams=streams)
+
+    with serve_model("calls-without-index", apis=("chat",), key=KEY) as server:
+        result = asyncio.run(run(server.base_url))
+    assert (ran, result.final_output) == (["*** Begin Patch"], "Results: applied")
 
 
 # -- asynchronous, and the other module -------------------------------------------------------------------------------

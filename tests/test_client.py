@@ -303,7 +303,8 @@ def test_extra_members_and_headers_go_over_all_others(api: Any) -> None:
 
 @both_apis
 def test_instructions_are_those_of_the_conversation_unless_others_are_given(api: Any) -> None:
-    script = Script(*[ANSWERS[api]("Hi")] * 3, api=api, **({"state": "client"} if api == "responses" else {}))
+    options: dict[str, Any] = {"state": "client"} if api == "responses" else {}
+    script = Script(*[ANSWERS[api]("Hi")] * 3, api=api, **options)
     conversation = Conversation(instructions="Be brief.")
     conversation.user("Hi")
     script.chat(conversation)

@@ -154,12 +154,13 @@ def test_tools_that_must_not_be_called_are_not_told_of() -> None:
 def test_a_history_with_calls_is_told_in_words(api: Any) -> None:
     conversation = Conversation()
     conversation.user("Hi")
+    options: dict[str, Any] = {"state": "client"} if api == "responses" else {}
     script = Script(
         ANSWERS[api]("See.", calls=[("look", {"at": 1}), ("look", {"at": 2})]),
         NO_TOOLS[0],
         ANSWERS[api]("Nine."),
         api=api,
-        **({"state": "client"} if api == "responses" else {}),
+        **options,
     )
     script.run(conversation, tools=[look])
     said = script.bodies[-1]["messages" if api == "chat" else "input"]

@@ -108,7 +108,7 @@ class _Highest(random.Random):
 @pytest.mark.parametrize("jitter", [random.Random(1), _Highest()], ids=["seeded", "highest"])
 def test_waits_grow_up_to_a_limit_and_differ_from_client_to_client(jitter: Any) -> None:
     retries = Retries(9, jitter)
-    waits = [retries.next() for _ in range(9)]
+    waits: list[Any] = [retries.next() for _ in range(9)]
     assert all(0.75 * bound <= wait <= bound for wait, bound in zip(waits, [0.5, 1, 2, 4, 8, 8, 8, 8, 8], strict=True))
     assert retries.next() is None
 

@@ -27,6 +27,8 @@ from streamshim.cli import capture, check, convert, demo, events, response, show
 from streamshim.cli import chat as chat_command
 from streamshim.cli import serve as serve_command
 from streamshim.cli.options import add_decoder_options
+from streamshim.client.fallbacks import FALLBACKS
+from streamshim.client.options import RequestOptions
 from streamshim.decode import limits
 from streamshim.encode.history import ItemReasoning, ReasoningReplay
 from streamshim.event_stream import EventStreamBase, StreamOptions
@@ -227,6 +229,18 @@ def test_caps_are_those_of_the_code() -> None:
         for cap, value, _ in rows(DOCS / "reliability.md", "cap", "value", "of what")
     }
     assert told == {name: value for name, value in vars(limits).items() if name.startswith("MAX_")}
+
+
+def test_table_of_a_clients_options_has_every_one() -> None:
+    told = [name for cells in rows(DOCS / "client.md", "option", "chat", "responses") for name in code_in(cells[0])]
+    assert sorted(told) == sorted(RequestOptions.__annotations__.keys() - StreamOptions.__annotations__.keys())
+
+
+def test_page_on_the_client_names_what_servers_may_refuse_and_what_is_counted() -> None:
+    page = (DOCS / "client.md").read_text(encoding="utf-8")
+    of_client = {quirk.id for quirk in QUIRKS.values() if quirk.made_by == "client"}
+    named = {fallback.name for fallback in FALLBACKS} - {"tools", "max_output_tokens"} | of_client
+    assert {name for name in named if f"`{name}`" not in page} == set()
 
 
 # -- architecture -----------------------------------------------------------------------------------------------------

@@ -19,7 +19,8 @@ from .presenter import BAD, DOUBTFUL, GOOD, QUIET, Presenter, readable
 from .terminal import JSON, Terminal, standard_output
 
 if TYPE_CHECKING:
-    from ..client import LLMClient, Run, ToolResult
+    from ..client import LLMClient, Run, Tool, ToolResult
+    from ..events import Repair
     from ..history import Conversation
 
 NAME = "chat"
@@ -52,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Talks until the input ends. Ctrl-C stops an answer, Ctrl-D leaves."""
     from ..history import Conversation
 
-    tools = [_function(name) for name in arguments.tools.split(",") if name]
+    tools = [_tool(name) for name in arguments.tools.split(",") if name]
     with _client(arguments) as client:
         terminal = standard_output()
         chat = _Chat(terminal, client, Conversation(instructions=arguments.instructions), tools, arguments.max_tokens)
@@ -71,13 +72,15 @@ class _Chat:
         terminal: Terminal,
         client: LLMClient,
         conversation: Conversation,
-        tools: list[Any],
+        tools: list[Tool],
         max_tokens: int | None,
     ) -> None:
         self._terminal = terminal
         self._client = client
         self._conversation = conversation
         self._tools = tools
+        self._told: set[str] = set()
+        """What was said of the server already."""
         self._options: dict[str, Any] = {} if max_tokens is None else {"max_tokens": max_tokens}
 
     def ask(self, prompt: str) -> bool:
@@ -115,13 +118,18 @@ class _Chat:
                 case "tool_result":
                     self._show_result(event)
                 case "repair":
-                    if QUIRKS[event.quirk].made_by == "client":
-                        self._terminal.line(f"{event.quirk}: {event.detail}", QUIET)
+                    self._show_repair(event)
                 case "state_fallback" | "error_report":
                     pass  # the repair tells the one, the exception the other
                 case _:
                     presenter.show(event)
         self._terminal.fresh_line()
+
+    def _show_repair(self, repair: Repair) -> None:
+        """What the server does not have, once; how its stream was put right is of no interest here."""
+        if QUIRKS[repair.quirk].made_by == "client" and repair.detail not in self._told:
+            self._told.add(repair.detail)
+            self._terminal.line(f"{repair.quirk}: {repair.detail}", QUIET)
 
     def _show_result(self, result: ToolResult) -> None:
         self._terminal.line(f"← {result.name}{' failed' if result.is_error else ''}", BAD if result.is_error else GOOD)
@@ -148,16 +156,19 @@ def _client(arguments: argparse.Namespace) -> LLMClient:
         raise UsageError(f"{arguments.base_url} cannot be reached: {error}") from None
 
 
-def _function(name: str) -> Any:
-    """The function `module:function`; modules may lie in the directory that the command was started in."""
+def _tool(name: str) -> Tool:
+    """The tool `module:function`; modules may lie in the directory that the command was started in."""
+    from ..client import Tool
+
     module_name, _, function_name = name.strip().partition(":")
     if not function_name:
         raise UsageError(f"--tools {name}: name functions as module:function")
     if "" not in sys.path:
         sys.path.insert(0, "")
     try:
-        return getattr(importlib.import_module(module_name), function_name)
-    except (ImportError, AttributeError) as error:
+        function = getattr(importlib.import_module(module_name), function_name)
+        return function if isinstance(function, Tool) else Tool(function)
+    except (ImportError, AttributeError, TypeError) as error:
         raise UsageError(f"--tools {name}: {error}") from None
 
 

@@ -67,8 +67,10 @@ class Tool:
             strict: ask the server for arguments that always fit. Parameters with defaults are then always given.
 
         Raises:
-            TypeError: no JSON Schema can be made of the signature, or no strict one.
+            TypeError: it is no function, no JSON Schema can be made of the signature, or no strict one.
         """
+        if not callable(function):
+            raise TypeError(f"{function!r} is no tool: give a function, a Tool, or a declaration")
         self.function = function
         self.name = str(name or getattr(function, "__name__", type(function).__name__))
         self.description = description if description is not None else inspect.getdoc(function) or ""
@@ -192,8 +194,6 @@ def _as_tool(tool: ToolLike) -> Tool | Mapping[str, Any]:
         if not isinstance(tool.get("type"), str):
             raise TypeError(f"{tool!r} declares no tool: there is no `type`")
         return tool
-    if not callable(tool):
-        raise TypeError(f"{tool!r} is no tool: give a function, a Tool, or a declaration")
     return Tool(tool)
 
 

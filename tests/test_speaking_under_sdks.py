@@ -49,9 +49,10 @@ OF_ONE_API = {"chat": {Stage.CHUNKS, Stage.CHAT_BODY}, "responses": {Stage.EVENT
 
 
 def shown_by(api: str) -> list[str]:
-    """The habits that a server of one API can show, but for that of refusing what is asked here."""
+    """The habits that a server of one API can show, but for those of refusing what is asked here."""
     other = OF_ONE_API["responses" if api == "chat" else "chat"]
-    return sorted(name for name, stages in HABITS.items() if stages.keys() - other and name != "tools-refused")
+    refuses = {"tools-refused", "tools-crash"}
+    return sorted(name for name, stages in HABITS.items() if stages.keys() - other and name not in refuses)
 
 
 SHOWN = [(api, habit) for api in OF_ONE_API for habit in shown_by(api)]
@@ -276,24 +277,23 @@ def perfectly_heard(api: str) -> list[Any]:
     return heard
 
 
-@pytest.mark.parametrize(
-    ("api", "habit"), [each for each in SHOWN if each[1] not in ENDS_BADLY | SAYS_ANOTHER_THING], ids="-".join
-)
+@pytest.mark.parametrize(("api", "habit"), [each for each in SHOWN if each[1] not in ENDS_BADLY | SAYS_ANOTHER_THING])
 def test_sloppy_server_is_heard_as_a_perfect_one(api: str, habit: str):
     compared = 4 if habit in THINKS_OTHERWISE else 6
     assert heard_of(api, habit)[:compared] == perfectly_heard(api)[:compared]
 
 
-@pytest.mark.parametrize(("api", "habit"), SHOWN, ids="-".join)
+@pytest.mark.parametrize(("api", "habit"), SHOWN)
 def test_every_streamed_answer_keeps_the_order_of_its_wire(api: str, habit: str):
     with served(habit, api=api) as (_, client):
-        for question in QUESTIONS:
+        for question in ("Count to 5", ASK_WEATHER):
             if api == "chat":
-                create, request = client.responses.with_streaming_response.create, question
+                create = client.responses.with_streaming_response.create
+                request = {"input": question, "tools": [WEATHER], "reasoning": {"effort": "low"}}
             else:
                 create = client.chat.completions.with_streaming_response.create
-                request = {"messages": [{"role": "user", "content": question["input"]}]}
-                request |= {"tools": [CHAT_WEATHER]} if "tools" in question else {}
+                request = {"messages": [{"role": "user", "content": question}], "tools": [CHAT_WEATHER]}
+                request |= {"reasoning_effort": "low"}
             with create(model="toy", stream=True, **request) as answer:
                 body = answer.http_response.read()
             assert wire_breaches(body) == []

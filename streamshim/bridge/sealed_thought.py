@@ -38,7 +38,9 @@ def seal_in(encrypted_content: Any) -> Seal | None:
         carried = loads(base64.b64decode(encrypted_content.removeprefix(_PREFIX), validate=True))
     except ValueError:
         return None
-    values = [carried.get(name) for name in Seal._fields] if isinstance(carried, dict) else [0]
+    if not isinstance(carried, dict):
+        return None
+    values: list[Any] = [carried.get(name) for name in Seal._fields]
     return Seal(*values) if all(value is None or isinstance(value, str) for value in values) else None
 
 

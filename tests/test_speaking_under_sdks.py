@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import functools
 import json
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import agents
@@ -262,30 +261,48 @@ QUESTIONS: list[dict[str, Any]] = [
 ]
 
 
-def heard_of(api: str, *habits: str) -> list[Any]:
-    """What is heard of a server of that API, whole and streamed, of each question."""
-    asked: Callable[..., Any] = asked_responses if api == "chat" else asked_chat
-    with served(*habits, api=api) as (_, client):
-        return [asked(client, stream=stream, **question) for question in QUESTIONS for stream in (False, True)]
+@pytest.fixture(scope="module")
+def speakers() -> Iterator[dict[str, Any]]:
+    """A client for servers of each API: to make one takes longer than to ask."""
+    with ExitStack() as stack:
+        made: dict[str, Any] = {}
+        for api, speak in (("chat", "responses"), ("responses", "chat")):
+            http_client = httpx2.Client(transport=streamshim.transport(httpx2, speak=speak))  # type: ignore[arg-type]
+            client = openai.OpenAI(api_key=KEY, base_url="http://x", max_retries=0, http_client=http_client)
+            made[api] = stack.enter_context(client)
+        yield made
 
 
-@functools.cache
-def perfectly_heard(api: str) -> list[Any]:
-    heard = heard_of(api)
-    assert heard[2][3] == heard[3][3] == [("weather", {"city": "Wien"}), ("weather", {"city": "Graz"})]
-    assert heard[4][2] == heard[5][2] == "Let me think about it."
+@pytest.fixture(scope="module")
+def perfectly_heard(speakers: dict[str, Any]) -> dict[str, list[Any]]:
+    """What is heard of a server without habits."""
+    heard = {api: heard_of(api, speakers[api]) for api in speakers}
+    for _, _, (*_, calls), (*_, same_calls), (_, _, thought, _), (_, _, same_thought, _) in heard.values():
+        assert calls == same_calls == [("weather", {"city": "Wien"}), ("weather", {"city": "Graz"})]
+        assert thought == same_thought == "Let me think about it."
     return heard
 
 
+def heard_of(api: str, speaker: Any, *habits: str) -> list[Any]:
+    """What is heard of a server of that API, whole and streamed, of each question."""
+    asked: Callable[..., Any] = asked_responses if api == "chat" else asked_chat
+    with serve_model(*habits, apis=(api,), key=KEY) as server:
+        client = speaker.with_options(base_url=server.base_url)
+        return [asked(client, stream=stream, **question) for question in QUESTIONS for stream in (False, True)]
+
+
 @pytest.mark.parametrize(("api", "habit"), [each for each in SHOWN if each[1] not in ENDS_BADLY | SAYS_ANOTHER_THING])
-def test_sloppy_server_is_heard_as_a_perfect_one(api: str, habit: str):
+def test_sloppy_server_is_heard_as_a_perfect_one(
+    speakers: dict[str, Any], perfectly_heard: dict[str, list[Any]], api: str, habit: str
+):
     compared = 4 if habit in THINKS_OTHERWISE else 6
-    assert heard_of(api, habit)[:compared] == perfectly_heard(api)[:compared]
+    assert heard_of(api, speakers[api], habit)[:compared] == perfectly_heard[api][:compared]
 
 
 @pytest.mark.parametrize(("api", "habit"), SHOWN)
-def test_every_streamed_answer_keeps_the_order_of_its_wire(api: str, habit: str):
-    with served(habit, api=api) as (_, client):
+def test_every_streamed_answer_keeps_the_order_of_its_wire(speakers: dict[str, Any], api: str, habit: str):
+    with serve_model(habit, apis=(api,), key=KEY) as server:
+        client = speakers[api].with_options(base_url=server.base_url)
         for question in ("Count to 5", ASK_WEATHER):
             if api == "chat":
                 create = client.responses.with_streaming_response.create

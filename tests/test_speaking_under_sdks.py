@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
@@ -163,6 +164,20 @@ def test_answers_from_streams_are_stored_too():
         question = "Which word did I ask you to remember?"
         answer = client.responses.create(model="toy", input=question, previous_response_id=first[0].id)
     assert answer.output_text == "Zebra"
+
+
+def test_threads_share_a_client_and_none_hears_of_another(speakers: dict[str, Any]):
+    with serve_model(apis=("chat",), key=KEY) as server, ThreadPoolExecutor(16) as pool:
+        client = speakers["chat"].with_options(base_url=server.base_url)
+
+        def remembered(word: str) -> str:
+            first = client.responses.create(model="toy", input=f"Remember the word {word}.", stream=True)
+            answer_id = list(first)[-1].response.id
+            question = "Which word did I ask you to remember?"
+            return client.responses.create(model="toy", input=question, previous_response_id=answer_id).output_text
+
+        words = [f"Zebra{number}" for number in range(64)]
+        assert list(pool.map(remembered, words)) == words
 
 
 def test_store_in_a_file_is_shared_by_two_programs(tmp_path):

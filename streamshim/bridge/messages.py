@@ -8,6 +8,7 @@ beginning, `system` for `developer`.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
@@ -88,8 +89,9 @@ class Messages:
         self._entries: list[dict[str, Any] | _Answer] = []
         self._open: _Answer | None = None
         self._turn = 0
-        self._waiting: dict[str, list[_Call]] = {}
-        self._used_ids: set[str] = set()
+        self._waiting: dict[str, deque[_Call]] = {}
+        self._used_ids: dict[str, int] = {}
+        """Ids of calls, with the number of the last one that was renamed."""
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
@@ -178,14 +180,14 @@ class Messages:
 
     def _call(self, call_id: str, name: str, arguments: str, *, custom: bool = False) -> None:
         """A call. Some servers number calls anew in every turn, and refuse two of one id: a later one is renamed."""
-        own_id, number = call_id, 1
+        own_id = call_id
         while own_id in self._used_ids:
-            number += 1
-            own_id = f"{call_id}-{number}"
-        self._used_ids.add(own_id)
+            self._used_ids[call_id] += 1
+            own_id = f"{call_id}-{self._used_ids[call_id]}"
+        self._used_ids[own_id] = 1
         call = _Call(name, call_entry(own_id, name, arguments, custom=custom))
         self._answer().calls.append(call)
-        self._waiting.setdefault(call_id, []).append(call)
+        self._waiting.setdefault(call_id, deque()).append(call)
 
     def _result(self, param: str, item: Item) -> None:
         self._answer_call(param, _text_at(param, item, "call_id"), item.get("output"))
@@ -203,7 +205,7 @@ class Messages:
                 param, f"No tool call found for function call output with call_id {call_id}.", "unsupported_value"
             )
         self._open = None
-        call = waiting.pop(0)
+        call = waiting.popleft()
         if not is_content(output):
             call.result = output if isinstance(output, str) else dumps(output)
             return

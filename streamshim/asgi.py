@@ -204,7 +204,7 @@ class App:
             pieces = response.aiter_bytes()
             if self._secret is not None:
                 pieces = _without(self._secret, pieces, at_once=response.status_code >= 400)
-            await _start(send, response.status_code, _kept(response.headers.multi_items()))
+            await _start(send, response.status_code, _kept(response.headers.raw))
             async for piece in pieces:
                 await send({"type": "http.response.body", "body": piece, "more_body": True})
         except module.TransportError as error:
@@ -261,8 +261,9 @@ async def _without(secret: bytes, pieces: AsyncIterator[bytes], *, at_once: bool
         yield piece.replace(secret, b"[key]")
 
 
-def _kept(headers: Iterable[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
-    return [(n.lower().encode("latin-1"), v.encode("latin-1")) for n, v in headers if n.lower() not in _NOT_ANSWERED_ON]
+def _kept(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """The headers that go back to the caller."""
+    return [(name.lower(), value) for name, value in headers if name.lower().decode("latin-1") not in _NOT_ANSWERED_ON]
 
 
 async def _start(send: Send, status: int, headers: list[tuple[bytes, bytes]]) -> None:

@@ -364,6 +364,50 @@ def test_tools_of_a_namespace_are_called_by_the_names_that_they_were_declared_wi
     )
 
 
+# -- what only the vendor can read ------------------------------------------------------------------------------------
+
+SIGNED_CALL = {
+    "index": 0,
+    "id": "call_1",
+    "type": "function",
+    "function": {"name": "weather", "arguments": "{}"},
+    "extra_content": {"google": {"thought_signature": "c2lnbmVk"}},
+}
+SIGNED_THOUGHT = {"type": "reasoning.text", "text": "Let me see.", "signature": "EqQB"}
+HIDDEN_THOUGHT = {"type": "reasoning.encrypted", "data": "gAAA"}
+RESULT = {"type": "function_call_output", "call_id": "call_1", "output": "sunny"}
+
+
+def opaque_answer() -> list[bytes]:
+    thoughts = [chunk({"reasoning_details": [each]}) for each in (SIGNED_THOUGHT, HIDDEN_THOUGHT)]
+    return [*thoughts, chunk({"tool_calls": [SIGNED_CALL]}), chunk({}, "tool_calls"), DONE]
+
+
+@pytest.mark.parametrize("remembers", [True, False], ids=["by its id", "by its items"])
+def test_what_is_signed_or_encrypted_goes_back_to_the_vendor(bridge, remembers):
+    final = answered(bridge, opaque_answer(), store=remembers)
+    if remembers:
+        exchange = ask(bridge, input=[RESULT], previous_response_id=final["id"])
+    else:
+        exchange = ask(bridge, input=[{"role": "user", "content": "x"}, *final["output"], RESULT])
+    assert isinstance(exchange, Exchange)
+    answer = json.loads(exchange.body)["messages"][1]
+    assert answer["tool_calls"] == [{key: value for key, value in SIGNED_CALL.items() if key != "index"}]
+    assert answer["reasoning_details"] == [SIGNED_THOUGHT, HIDDEN_THOUGHT]
+    assert answer["reasoning_content"] == "Let me see."
+    assert exchange.left_out == []
+
+
+@pytest.mark.parametrize(
+    "seal", ["streamshim:", "streamshim:e30", "streamshim:W10=", "streamshim:eyJzaWduYXR1cmUiOjV9", "streamshim:é"]
+)
+def test_seal_that_is_damaged_is_left_out_as_a_foreign_one(bridge, seal):
+    item = {"type": "reasoning", "summary": [], "encrypted_content": seal}
+    exchange = ask(bridge, input=[{"role": "user", "content": "x"}, item])
+    assert isinstance(exchange, Exchange)
+    assert [entry.param for entry in exchange.left_out] == ["input[1]"]
+
+
 # -- state ------------------------------------------------------------------------------------------------------------
 
 

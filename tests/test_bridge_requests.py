@@ -134,6 +134,12 @@ def test_calls_that_were_numbered_anew_are_told_apart():
     assert [m["content"] for m in written if m["role"] == "tool"] == ["one", "two"]
 
 
+def test_calls_of_one_id_in_one_answer_get_their_results_in_order():
+    written = messages(call("x", "a"), call("x", "b"), result("x", "one"), result("x", "two"))
+    names = {made["id"]: made["function"]["name"] for made in written[0]["tool_calls"]}
+    assert [(names[m["tool_call_id"]], m["content"]) for m in written[1:]] == [("a", "one"), ("b", "two")]
+
+
 def test_cut_calls_and_broken_arguments_do_not_go_back_as_they_are():
     left_out: list[LeftOut] = []
     written = messages(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import functools
 import json
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import agents
@@ -31,6 +31,7 @@ WEATHER = {
     "strict": False,
 }
 CHAT_WEATHER = {"type": "function", "function": {key: WEATHER[key] for key in ("name", "description", "parameters")}}
+AND_GRAZ = 'And weather({"city": "Graz"})?'
 ASK_WEATHER = 'weather({"city": "Wien"}) weather({"city": "Graz"})'
 
 ENDS_BADLY = {"cut-stream", "half-frame", "silent-end", "no-terminal-event"} | {
@@ -48,9 +49,10 @@ OF_ONE_API = {"chat": {Stage.CHUNKS, Stage.CHAT_BODY}, "responses": {Stage.EVENT
 
 
 def shown_by(api: str) -> list[str]:
-    """The habits that a server of one API can show, but for that of refusing what is asked here."""
+    """The habits that a server of one API can show, but for those of refusing what is asked here."""
     other = OF_ONE_API["responses" if api == "chat" else "chat"]
-    return sorted(name for name, stages in HABITS.items() if stages.keys() - other and name != "tools-refused")
+    refuses = {"tools-refused", "tools-crash"}
+    return sorted(name for name, stages in HABITS.items() if stages.keys() - other and name not in refuses)
 
 
 SHOWN = [(api, habit) for api in OF_ONE_API for habit in shown_by(api)]
@@ -164,6 +166,20 @@ def test_answers_from_streams_are_stored_too():
     assert answer.output_text == "Zebra"
 
 
+def test_threads_share_a_client_and_none_hears_of_another(speakers: dict[str, Any]):
+    with serve_model(apis=("chat",), key=KEY) as server, ThreadPoolExecutor(16) as pool:
+        client = speakers["chat"].with_options(base_url=server.base_url)
+
+        def remembered(word: str) -> str:
+            first = client.responses.create(model="toy", input=f"Remember the word {word}.", stream=True)
+            answer_id = list(first)[-1].response.id
+            question = "Which word did I ask you to remember?"
+            return client.responses.create(model="toy", input=question, previous_response_id=answer_id).output_text
+
+        words = [f"Zebra{number}" for number in range(64)]
+        assert list(pool.map(remembered, words)) == words
+
+
 def test_store_in_a_file_is_shared_by_two_programs(tmp_path):
     with streamshim.ConversationStore(tmp_path / "store.db") as store, served(store=store) as (_, client):
         first = client.responses.create(model="toy", input="Remember the word Zebra.")
@@ -260,39 +276,56 @@ QUESTIONS: list[dict[str, Any]] = [
 ]
 
 
-def heard_of(api: str, *habits: str) -> list[Any]:
-    """What is heard of a server of that API, whole and streamed, of each question."""
-    asked: Callable[..., Any] = asked_responses if api == "chat" else asked_chat
-    with served(*habits, api=api) as (_, client):
-        return [asked(client, stream=stream, **question) for question in QUESTIONS for stream in (False, True)]
+@pytest.fixture(scope="module")
+def speakers() -> Iterator[dict[str, Any]]:
+    """A client for servers of each API: to make one takes longer than to ask."""
+    with ExitStack() as stack:
+        made: dict[str, Any] = {}
+        for api, speak in (("chat", "responses"), ("responses", "chat")):
+            http_client = httpx2.Client(transport=streamshim.transport(httpx2, speak=speak))  # type: ignore[arg-type]
+            client = openai.OpenAI(api_key=KEY, base_url="http://x", max_retries=0, http_client=http_client)
+            made[api] = stack.enter_context(client)
+        yield made
 
 
-@functools.cache
-def perfectly_heard(api: str) -> list[Any]:
-    heard = heard_of(api)
-    assert heard[2][3] == heard[3][3] == [("weather", {"city": "Wien"}), ("weather", {"city": "Graz"})]
-    assert heard[4][2] == heard[5][2] == "Let me think about it."
+@pytest.fixture(scope="module")
+def perfectly_heard(speakers: dict[str, Any]) -> dict[str, list[Any]]:
+    """What is heard of a server without habits."""
+    heard = {api: heard_of(api, speakers[api]) for api in speakers}
+    for _, _, (*_, calls), (*_, same_calls), (_, _, thought, _), (_, _, same_thought, _) in heard.values():
+        assert calls == same_calls == [("weather", {"city": "Wien"}), ("weather", {"city": "Graz"})]
+        assert thought == same_thought == "Let me think about it."
     return heard
 
 
-@pytest.mark.parametrize(
-    ("api", "habit"), [each for each in SHOWN if each[1] not in ENDS_BADLY | SAYS_ANOTHER_THING], ids="-".join
-)
-def test_sloppy_server_is_heard_as_a_perfect_one(api: str, habit: str):
+def heard_of(api: str, speaker: Any, *habits: str) -> list[Any]:
+    """What is heard of a server of that API, whole and streamed, of each question."""
+    asked: Callable[..., Any] = asked_responses if api == "chat" else asked_chat
+    with serve_model(*habits, apis=(api,), key=KEY) as server:
+        client = speaker.with_options(base_url=server.base_url)
+        return [asked(client, stream=stream, **question) for question in QUESTIONS for stream in (False, True)]
+
+
+@pytest.mark.parametrize(("api", "habit"), [each for each in SHOWN if each[1] not in ENDS_BADLY | SAYS_ANOTHER_THING])
+def test_sloppy_server_is_heard_as_a_perfect_one(
+    speakers: dict[str, Any], perfectly_heard: dict[str, list[Any]], api: str, habit: str
+):
     compared = 4 if habit in THINKS_OTHERWISE else 6
-    assert heard_of(api, habit)[:compared] == perfectly_heard(api)[:compared]
+    assert heard_of(api, speakers[api], habit)[:compared] == perfectly_heard[api][:compared]
 
 
-@pytest.mark.parametrize(("api", "habit"), SHOWN, ids="-".join)
-def test_every_streamed_answer_keeps_the_order_of_its_wire(api: str, habit: str):
-    with served(habit, api=api) as (_, client):
-        for question in QUESTIONS:
+@pytest.mark.parametrize(("api", "habit"), SHOWN)
+def test_every_streamed_answer_keeps_the_order_of_its_wire(speakers: dict[str, Any], api: str, habit: str):
+    with serve_model(habit, apis=(api,), key=KEY) as server:
+        client = speakers[api].with_options(base_url=server.base_url)
+        for question in ("Count to 5", ASK_WEATHER):
             if api == "chat":
-                create, request = client.responses.with_streaming_response.create, question
+                create = client.responses.with_streaming_response.create
+                request = {"input": question, "tools": [WEATHER], "reasoning": {"effort": "low"}}
             else:
                 create = client.chat.completions.with_streaming_response.create
-                request = {"messages": [{"role": "user", "content": question["input"]}]}
-                request |= {"tools": [CHAT_WEATHER]} if "tools" in question else {}
+                request = {"messages": [{"role": "user", "content": question}], "tools": [CHAT_WEATHER]}
+                request |= {"reasoning_effort": "low"}
             with create(model="toy", stream=True, **request) as answer:
                 body = answer.http_response.read()
             assert wire_breaches(body) == []
@@ -373,20 +406,21 @@ def weather(city: str) -> str:
     return {"Wien": "sunny", "Graz": "rain"}[city]
 
 
+async def finished(agent: Any, input: Any, *, streams: bool, **options: Any) -> Any:
+    """The result of a run, streamed or whole."""
+    options["run_config"] = agents.RunConfig(tracing_disabled=True)
+    if not streams:
+        return await agents.Runner.run(agent, input, **options)
+    result = agents.Runner.run_streamed(agent, input, **options)
+    async for _ in result.stream_events():
+        pass
+    return result
+
+
 @pytest.mark.parametrize("habits", [(), ("calls-without-index", "no-usage"), ("whole-calls",), ("whole-body",)])
 @pytest.mark.parametrize("api", ["chat", "responses"])
 @pytest.mark.parametrize("streams", [False, True])
 def test_agent_runs_two_turns_with_tools(api: str, streams: bool, habits: tuple[str, ...]):
-    agents.set_tracing_disabled(True)
-
-    async def run(agent: Any, input: Any, **options: Any) -> Any:
-        if not streams:
-            return await agents.Runner.run(agent, input, **options)
-        result = agents.Runner.run_streamed(agent, input, **options)
-        async for _ in result.stream_events():
-            pass
-        return result
-
     async def both_turns(base_url: str) -> tuple[Any, Any]:
         speak: Any = "responses" if api == "chat" else "chat"
         http_client = httpx2.AsyncClient(transport=streamshim.transport(httpx2, speak=speak))
@@ -397,17 +431,37 @@ def test_agent_runs_two_turns_with_tools(api: str, streams: bool, habits: tuple[
                 else agents.OpenAIChatCompletionsModel("toy", client)
             )
             agent = agents.Agent(name="agent", instructions="Use your tools.", model=model, tools=[weather])
-            first = await run(agent, ASK_WEATHER)
+            first = await finished(agent, ASK_WEATHER, streams=streams)
             if api == "chat":
                 continued = {"previous_response_id": first.last_response_id}
-                return first, await run(agent, 'And weather({"city": "Graz"})?', **continued)
-            said = [*first.to_input_list(), {"role": "user", "content": 'And weather({"city": "Graz"})?'}]
-            return first, await run(agent, said)
+                return first, await finished(agent, AND_GRAZ, streams=streams, **continued)
+            said = [*first.to_input_list(), {"role": "user", "content": AND_GRAZ}]
+            return first, await finished(agent, said, streams=streams)
 
     with serve_model(*habits, apis=(api,), key=KEY) as server:
         first, second = asyncio.run(both_turns(server.base_url))
     assert first.final_output == "Results: sunny; rain"
     assert second.final_output == "Results: rain"
+
+
+@pytest.mark.parametrize("streams", [False, True])
+def test_agent_runs_a_custom_tool_of_a_model_that_knows_only_functions(streams: bool):
+    ran: list[str] = []
+
+    async def apply(context: Any, text: str) -> str:
+        ran.append(text)
+        return "applied"
+
+    async def run(base_url: str) -> Any:
+        http_client = httpx2.AsyncClient(transport=streamshim.transport(httpx2, speak="responses"))
+        async with openai.AsyncOpenAI(api_key=KEY, base_url=base_url, max_retries=0, http_client=http_client) as client:
+            tools: Any = [agents.CustomTool("apply_patch", "Edit files", apply)]
+            agent = agents.Agent(name="agent", model=agents.OpenAIResponsesModel("toy", client), tools=tools)
+            return await finished(agent, 'apply_patch({"input": "*** Begin Patch"})', streams=streams)
+
+    with serve_model("calls-without-index", apis=("chat",), key=KEY) as server:
+        result = asyncio.run(run(server.base_url))
+    assert (ran, result.final_output) == (["*** Begin Patch"], "Results: applied")
 
 
 # -- asynchronous, and the other module -------------------------------------------------------------------------------

@@ -13,8 +13,10 @@ from ..encode.options import CustomTools, ResponsesOptions
 from ..encode.responses import ResponsesEncoder
 from ..errors import ErrorInfo
 from ..events import ErrorReport, Event, StreamStart, ToolCallStart
+from ..identifiers import random_id
 from .custom_calls import CustomCalls
 from .replies import Reply, failed_reply, reply
+from .sealed_thought import Seals
 from .tools import DeclaredTool
 
 
@@ -55,6 +57,7 @@ class ResponsesAnswer:
         """
         self._encoder = _Encoder(tools, **options)
         self._calls = CustomCalls(tools)
+        self._seals = Seals(options.get("make_id") or random_id)
         self._asked_model = asked_model
         self._on_end = on_end
 
@@ -65,7 +68,7 @@ class ResponsesAnswer:
 
     def frames(self, events: Iterable[Event]) -> Iterator[bytes]:
         """Some more events of a stream."""
-        for event in self._calls.told(events):
+        for event in self._calls.told(self._seals.told(events)):
             told = replace(event, model=event.model or self._asked_model) if isinstance(event, StreamStart) else event
             frames = self._encoder.feed(told)
             if event.type == "stream_end":

@@ -8,17 +8,19 @@ beginning, `system` for `developer`.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from ..encode.chat_calls import call_entry, wrapped_input
-from ..encode.history import HOSTED_RESULTS, ReasoningReplay
+from ..encode.history import HOSTED_RESULTS, ReasoningReplay, signed_call, text_with_thought, thought_details
 from ..encode.options import CustomTools
 from ..history.answers import legal_arguments
 from ..history.content_parts import content_for, is_content
 from ..json_codec import dumps
 from .losses import LeftOut, UnsupportedMemberError, content_at, object_at
+from .sealed_thought import Seal, seal_in
 from .tools import flat_name
 
 Item = Mapping[str, Any]
@@ -49,12 +51,20 @@ class _Call:
     """Parts of the result that a tool message cannot hold."""
 
 
+class _Thought(NamedTuple):
+    """A thought, and what only its vendor can read of it."""
+
+    text: str
+    signature: str | None = None
+    encrypted: str | None = None
+
+
 @dataclass(slots=True)
 class _Answer:
     """What the model said in one go."""
 
     turn: int
-    thoughts: list[str] = field(default_factory=list)
+    thoughts: list[_Thought] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
     refusals: list[str] = field(default_factory=list)
     calls: list[_Call] = field(default_factory=list)
@@ -79,8 +89,9 @@ class Messages:
         self._entries: list[dict[str, Any] | _Answer] = []
         self._open: _Answer | None = None
         self._turn = 0
-        self._waiting: dict[str, list[_Call]] = {}
-        self._used_ids: set[str] = set()
+        self._waiting: dict[str, deque[_Call]] = {}
+        self._used_ids: dict[str, int] = {}
+        """Ids of calls, with the number of the last one that was renamed."""
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
@@ -132,14 +143,24 @@ class Messages:
         answer.refusals += [part["refusal"] for part in parts if isinstance(part.get("refusal"), str)]
 
     def _thought(self, param: str, item: Item) -> None:
-        """What is readable of it: the text itself where it came, else its summary."""
+        """What is readable of it: the text itself where it came, else its summary; and what was sealed in it."""
+        text = ""
         for name in ("content", "summary"):
             parts = content_at(f"{param}.{name}", item.get(name) or [])
-            if thought := parts if isinstance(parts, str) else "\n".join(part.get("text", "") for part in parts):
-                self._answer().thoughts.append(thought)
-                return
-        if item.get("encrypted_content"):
+            text = text or (parts if isinstance(parts, str) else "\n".join(part.get("text", "") for part in parts))
+        seal = seal_in(item.get("encrypted_content"))
+        if seal is not None and seal.call_id is not None:
+            self._sign(seal.call_id, str(seal.signature))
+        elif seal is not None or text:
+            signature, encrypted, _ = seal or Seal()
+            self._answer().thoughts.append(_Thought(text, signature, encrypted))
+        if seal is None and item.get("encrypted_content"):
             self._left_out.append(LeftOut(param, "encrypted thought can be read by the vendor that made it alone"))
+
+    def _sign(self, call_id: str, signature: str) -> None:
+        """A signature of a call that stands before it."""
+        if waiting := self._waiting.get(call_id):
+            waiting[-1].entry = signed_call(waiting[-1].entry, signature)
 
     def _function_call(self, param: str, item: Item) -> None:
         name = flat_name(_text_at(param, item, "name"), item.get("namespace"))
@@ -159,14 +180,14 @@ class Messages:
 
     def _call(self, call_id: str, name: str, arguments: str, *, custom: bool = False) -> None:
         """A call. Some servers number calls anew in every turn, and refuse two of one id: a later one is renamed."""
-        own_id, number = call_id, 1
+        own_id = call_id
         while own_id in self._used_ids:
-            number += 1
-            own_id = f"{call_id}-{number}"
-        self._used_ids.add(own_id)
+            self._used_ids[call_id] += 1
+            own_id = f"{call_id}-{self._used_ids[call_id]}"
+        self._used_ids[own_id] = 1
         call = _Call(name, call_entry(own_id, name, arguments, custom=custom))
         self._answer().calls.append(call)
-        self._waiting.setdefault(call_id, []).append(call)
+        self._waiting.setdefault(call_id, deque()).append(call)
 
     def _result(self, param: str, item: Item) -> None:
         self._answer_call(param, _text_at(param, item, "call_id"), item.get("output"))
@@ -184,7 +205,7 @@ class Messages:
                 param, f"No tool call found for function call output with call_id {call_id}.", "unsupported_value"
             )
         self._open = None
-        call = waiting.pop(0)
+        call = waiting.popleft()
         if not is_content(output):
             call.result = output if isinstance(output, str) else dumps(output)
             return
@@ -228,14 +249,18 @@ class Messages:
         message: dict[str, Any] = {"role": "assistant", "content": "\n\n".join(answer.texts) or None}
         if answer.refusals:
             message["refusal"] = "".join(answer.refusals)
-        thought = "\n\n".join(answer.thoughts)
+        thought = "\n\n".join(each.text for each in answer.thoughts if each.text)
+        details = [detail for each in answer.thoughts for detail in thought_details(*each)]
         mode = self._reasoning
         if mode == "in_content" and thought:
-            message["content"] = f"<think>\n{thought}</think>\n\n{message['content'] or ''}"
-        elif mode == "details" and thought:
-            message["reasoning_details"] = [{"type": "reasoning.text", "text": thought}]
-        elif (mode == "always" and (thought or answer.calls)) or (mode == "tool_turns" and in_tool_turn and thought):
-            message["reasoning_content"] = thought
+            message["content"] = text_with_thought(thought, message["content"] or "")
+        elif mode == "details" and details:
+            message["reasoning_details"] = details
+        elif mode == "always" or (mode == "tool_turns" and in_tool_turn):
+            if thought or (mode == "always" and answer.calls):
+                message["reasoning_content"] = thought
+            if any(each.signature or each.encrypted for each in answer.thoughts):
+                message["reasoning_details"] = details
         if answer.calls:
             message["tool_calls"] = [call.entry for call in answer.calls]
         return message

@@ -54,6 +54,8 @@ class StoredResponses:
         """`key`: whose they are."""
         self._store = store
         self._key = key
+        self._items: dict[str, dict[str, Any]] = {}
+        """Items that can be referred to, of the responses that were looked at."""
 
     def history(self, response_id: Any) -> list[dict[str, Any]]:
         """The items that a `previous_response_id` stands for.
@@ -72,9 +74,9 @@ class StoredResponses:
         if not isinstance(item, Mapping) or item.get("type", "item_reference") != "item_reference" or "role" in item:
             return item
         item_id = str(item.get("id"))
-        stored = self._store.get(self._key, response_of(item_id))
-        items = [*stored.input, *stored.output] if stored is not None else []
-        found = next((each for each in items if each.get("id") == item_id), None)
+        if item_id not in self._items and (stored := self._store.get(self._key, response_of(item_id))) is not None:
+            self._items |= {each["id"]: each for each in (*stored.input, *stored.output)}
+        found = self._items.get(item_id)
         if found is None:
             raise UnsupportedMemberError(f"{param}.id", f"Item with id '{item_id}' not found.", "unsupported_value")
         return found

@@ -57,7 +57,7 @@ def chat_messages(response: ModelResponse, *, reasoning: ReasoningReplay = "tool
     if response.refusal:
         message["refusal"] = response.refusal
     if reasoning == "in_content" and response.reasoning:
-        message["content"] = f"<think>\n{response.reasoning}</think>\n\n{response.text}"
+        message["content"] = text_with_thought(response.reasoning, response.text)
     elif reasoning == "details":
         message.update(_detailed_thought(response))
     elif reasoning == "always" or (reasoning == "tool_turns" and calls):
@@ -72,10 +72,13 @@ def chat_messages(response: ModelResponse, *, reasoning: ReasoningReplay = "tool
 def _call(call: ToolCallPart, *, came_from_chat: bool) -> dict[str, Any]:
     """A custom tool that came on the chat API is known there; elsewhere it is declared as a function."""
     entry = message_call(call, custom=came_from_chat)
-    if call.signature and came_from_chat:
-        outer, inner, name = _SIGNATURE_HOME
-        entry[outer] = {inner: {name: call.signature}}
-    return entry
+    return signed_call(entry, call.signature) if call.signature and came_from_chat else entry
+
+
+def signed_call(entry: dict[str, Any], signature: str) -> dict[str, Any]:
+    """A call with its signature where the chat API keeps it."""
+    outer, inner, name = _SIGNATURE_HOME
+    return {**entry, outer: {inner: {name: signature}}}
 
 
 def _is_whole(call: ToolCallPart) -> bool:
@@ -104,13 +107,23 @@ def _thoughts(response: ModelResponse) -> list[ReasoningPart]:
 
 def _details(part: ReasoningPart, *, opaque: bool = True) -> list[dict[str, Any]]:
     """`opaque`: with what is signed or encrypted."""
+    return thought_details(part.text, part.signature if opaque else None, part.encrypted if opaque else None)
+
+
+def thought_details(text: str, signature: str | None, encrypted: str | None) -> list[dict[str, Any]]:
+    """A thought as entries of `reasoning_details`."""
     details: list[dict[str, Any]] = []
-    if part.text or (opaque and part.signature):
-        signature = {"signature": part.signature} if opaque and part.signature else {}
-        details.append({"type": "reasoning.text", "text": part.text, **signature})
-    if opaque and part.encrypted:
-        details.append({"type": "reasoning.encrypted", "data": part.encrypted})
+    if text or signature:
+        signed = {"signature": signature} if signature else {}
+        details.append({"type": "reasoning.text", "text": text, **signed})
+    if encrypted:
+        details.append({"type": "reasoning.encrypted", "data": encrypted})
     return details
+
+
+def text_with_thought(thought: str, text: str) -> str:
+    """A text behind its thought, which stands between tags."""
+    return f"<think>\n{thought}</think>\n\n{text}"
 
 
 def response_items(

@@ -1,7 +1,7 @@
 """The AI SDK reads what is encoded, over a real connection: `python -m tests.consumers_js.run`.
 
-Needs Node.js 20 or newer and npm. Says what every reader made of every stream, and ends with 1 if
-that is not what was in the events.
+Needs Node.js 20 or newer and npm. Says what every reader made of every stream, and what an agent saw that speaks
+Responses to a chat server; ends with 1 if that is not what was there.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 
 import streamshim
 from tests.consumers import chat_answer, counts, first_choice, responses_answer
+from tests.consumers_js.speaking import SEEN, seen_by_an_agent
 from tests.test_corpus import CORPUS
 from tests.test_real_consumers import GOLDENS, golden_events, golden_frames, ids, recorded
 
@@ -238,6 +239,9 @@ def main() -> int:
             for key, (got, value) in wrong.items():
                 print(f"    {key}: {got!r}, not {value!r}"[:400])
     print(f"{len(found)} streams were read, {faults} of them wrongly")
+    if (seen := seen_by_an_agent()) != SEEN:
+        faults += 1
+        print(f"an agent that speaks Responses to a chat server saw {seen}, not {SEEN}")
     return 1 if faults else 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from streamshim.quirks import QUIRKS, Quirk
+from streamshim.quirks import QUIRKS, Maker, Quirk
 
 PAGE = Path(__file__).with_name("quirks.md")
 
@@ -25,6 +25,19 @@ How sure we are: *recorded*, bytes, a server's source or a vendor's documentatio
 users or authors of adapters showed the bytes ({reported}); *inferred*, second-hand, or a hostile case that no vendor is
 known for ({inferred}). One piece of evidence is named for each.
 
+## What is read otherwise
+
+By the decoder, whoever gives it the bytes.
+
+| id | seen | done | seen at | evidence | how sure |
+|---|---|---|---|---|---|
+"""
+
+_REQUESTS = """
+## What is asked otherwise
+
+By a [client](client.md), where the server does not have what was asked for. It stands in the ledger of the answer.
+
 | id | seen | done | seen at | evidence | how sure |
 |---|---|---|---|---|---|
 """
@@ -34,7 +47,11 @@ def page() -> str:
     """The whole page."""
     sure = Counter(quirk.certainty for quirk in QUIRKS.values())
     head = _HEAD.format(recorded=sure["recorded"], reported=sure["reported"], inferred=sure["inferred"])
-    return head + "".join(map(_row, QUIRKS.values()))
+    return head + _rows("decoder") + _REQUESTS + _rows("client")
+
+
+def _rows(maker: Maker) -> str:
+    return "".join(_row(quirk) for quirk in QUIRKS.values() if quirk.made_by == maker)
 
 
 def _row(quirk: Quirk) -> str:

@@ -7,6 +7,26 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .arguments import ArgumentDelta, ArgumentEnd, PartialArguments, PartialObject, live_arguments
+    from .bridge import LeftOut, UnsupportedMemberError, chat_request, responses_request
+    from .client import (
+        AsyncChatCompletionsClient,
+        AsyncLLMClient,
+        AsyncResponsesClient,
+        AsyncRun,
+        ChatCompletionsClient,
+        LLMClient,
+        MaxTurnsError,
+        OutputError,
+        ResponsesClient,
+        Run,
+        Tool,
+        ToolResult,
+        aconnect,
+        connect,
+        file_part,
+        image_part,
+        text_part,
+    )
     from .consecutive import aiter_responses, iter_responses
     from .conversion import aconvert, convert
     from .cursor import Cursor
@@ -73,12 +93,18 @@ if TYPE_CHECKING:
     )
     from .http_error import read_error
     from .http_transport import transport
+    from .relayed_response import RelayLedger
     from .response import Collector, ModelResponse, collect
     from .stats import StreamStats
     from .streams import AsyncEventStream, EventStream, aparse, astream, parse, stream
 
 _MODULES = {
     ".arguments": "ArgumentDelta ArgumentEnd PartialArguments PartialObject live_arguments",
+    ".bridge": "LeftOut UnsupportedMemberError chat_request responses_request",
+    ".client": (
+        "AsyncChatCompletionsClient AsyncLLMClient AsyncResponsesClient AsyncRun ChatCompletionsClient LLMClient "
+        "MaxTurnsError OutputError ResponsesClient Run Tool ToolResult aconnect connect file_part image_part text_part"
+    ),
     ".consecutive": "aiter_responses iter_responses",
     ".conversion": "aconvert convert",
     ".cursor": "Cursor",
@@ -97,6 +123,7 @@ _MODULES = {
     ),
     ".http_error": "read_error",
     ".http_transport": "transport",
+    ".relayed_response": "RelayLedger",
     ".response": "Collector ModelResponse collect",
     ".stats": "StreamStats",
     ".streams": "AsyncEventStream EventStream aparse astream parse stream",
@@ -107,7 +134,12 @@ _MODULE_OF = {name: module for module, names in _MODULES.items() for name in nam
 __all__ = [
     "ArgumentDelta",
     "ArgumentEnd",
+    "AsyncChatCompletionsClient",
     "AsyncEventStream",
+    "AsyncLLMClient",
+    "AsyncResponsesClient",
+    "AsyncRun",
+    "ChatCompletionsClient",
     "ChatEncoder",
     "Citation",
     "Collector",
@@ -122,11 +154,15 @@ __all__ = [
     "Finish",
     "InputError",
     "InputFinding",
+    "LLMClient",
+    "LeftOut",
+    "MaxTurnsError",
     "MediaDelta",
     "MediaEnd",
     "MediaStart",
     "Metadata",
     "ModelResponse",
+    "OutputError",
     "PartialArguments",
     "PartialObject",
     "RawFrame",
@@ -136,9 +172,12 @@ __all__ = [
     "RefusalDelta",
     "RefusalEnd",
     "RefusalStart",
+    "RelayLedger",
     "Repair",
     "ResponseNotFoundError",
+    "ResponsesClient",
     "ResponsesEncoder",
+    "Run",
     "SourceError",
     "StateFallback",
     "StoredResponse",
@@ -154,30 +193,40 @@ __all__ = [
     "TextDelta",
     "TextEnd",
     "TextStart",
+    "Tool",
     "ToolCallDelta",
     "ToolCallEnd",
     "ToolCallStart",
     "ToolProgress",
+    "ToolResult",
     "Unknown",
+    "UnsupportedMemberError",
     "Usage",
     "UsageReport",
+    "aconnect",
     "aconvert",
     "aencode_chat",
     "aencode_responses",
     "aiter_responses",
     "aparse",
     "astream",
+    "chat_request",
     "check_input",
     "collect",
+    "connect",
     "convert",
     "encode_chat",
     "encode_responses",
+    "file_part",
+    "image_part",
     "iter_responses",
     "live_arguments",
     "parse",
     "raise_for_findings",
     "read_error",
+    "responses_request",
     "stream",
+    "text_part",
     "tool_result",
     "transport",
 ]

@@ -114,8 +114,8 @@ class EventStreamBase:
         """Take what the source knows of itself; it is read by the shells. For the options see `stream()`."""
         if errors not in ("raise", "event"):
             raise ValueError(f'errors must be "raise" or "event", not {errors!r}')
-        self._decoder = StreamDecoder(**options)
         self._options = options
+        self._decoder = self._new_decoder()
         self._raises = errors == "raise"
         self._collects = options.get("collect", True)
         self._deadline: Deadline | None = None
@@ -245,6 +245,9 @@ class EventStreamBase:
         self._deltas += sum(event.type in _DELTAS for event in islice(self._kept, self._counted, None))
         self._counted = len(self._kept)
 
+    def _new_decoder(self) -> StreamDecoder:
+        return StreamDecoder(**self._options)
+
     # -- what the source did ------------------------------------------------------------------------------------------
 
     def _take(self, piece: Piece | None) -> list[Event]:
@@ -320,7 +323,7 @@ class EventStreamBase:
         if not any(isinstance(event, ErrorReport) and event.error.kind == "vendor" for event in events):
             text = body.decode(errors="replace").strip()[:500]
             message = f"the server answered with HTTP status {status}" + (f": {text}" if text else "")
-            self._decoder = StreamDecoder(**self._options)
+            self._decoder = self._new_decoder()
             events = self._decoder.feed_payload({"error": {"message": message}}) + self._decoder.close()
         for event in events:
             if isinstance(event, ErrorReport):

@@ -1,7 +1,8 @@
 """The table of every repair: what is seen on the wire, what is done about it, and who was seen doing it.
 
-Whatever the decoder puts right is counted under one of these ids (`decoder.repairs`, `StreamEnd.repairs`), told as a
-`Repair` event on request, and refused with `strict`. Nothing in the decoder is chosen by a vendor's name.
+Whatever the decoder puts right, or a client asks in other words, is counted under one of these ids
+(`decoder.repairs`, `StreamEnd.repairs`), told as a `Repair` event on request, and refused with `strict`. Nothing is
+chosen by a vendor's name.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from typing import Literal
 Certainty = Literal["recorded", "reported", "inferred"]
 """recorded: bytes, server source or vendor documentation were seen; reported: with concrete bytes, by users or by
 adapters; inferred: second-hand, or a hostile case that no vendor is known for."""
+Maker = Literal["decoder", "client"]
+"""Who puts it right: the decoder, as it reads; or a client, by asking in other words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +27,7 @@ class Quirk:
     seen_at: str
     evidence: str
     certainty: Certainty
+    made_by: Maker = "decoder"
 
 
 _ROWS = (
@@ -332,6 +336,52 @@ _ROWS = (
         "vLLM",
         "vllm#38227",
         "reported",
+    ),
+    # requests
+    Quirk(
+        "tools-in-prompt",
+        "a request with tools is refused, or answered without the call that it demands",
+        "the tools are told in the instructions, calls read from the text, results sent as text",
+        "Ollama, vLLM without a tool parser, llama.cpp without templates, OpenRouter",
+        "ollama#14795",
+        "reported",
+        "client",
+    ),
+    Quirk(
+        "schema-in-prompt",
+        "a response format is refused",
+        "the schema is told in the instructions, and the answer held against it",
+        "DeepSeek, Groq, older OpenAI models",
+        "ItzCrazyKns/Vane#969",
+        "reported",
+        "client",
+    ),
+    Quirk(
+        "member-refused",
+        "a member of the request is refused as unknown or unsupported",
+        "sent again without it, or under its other name",
+        "OpenAI reasoning models, Mistral, vLLM",
+        "ComfyUI-Griptape#312",
+        "reported",
+        "client",
+    ),
+    Quirk(
+        "whole-answer",
+        "a request for a stream is refused, or answered by one JSON document",
+        "asked for whole, or read as it is; the events are the same",
+        "OpenAI for unverified organisations, gateways",
+        "pal-mcp-server#134",
+        "reported",
+        "client",
+    ),
+    Quirk(
+        "state-lost",
+        "the server refuses `previous_response_id`, or answers as if nothing had been said",
+        "the whole history is sent",
+        "vLLM, LiteLLM, mlx-vlm, any server whose stored responses expire",
+        "litellm#11204",
+        "reported",
+        "client",
     ),
 )
 

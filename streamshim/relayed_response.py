@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from typing import Any, Self
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, Self
 
+from .bridge import Exchange, LeftOut
 from .decode import StreamDecoder
 from .events import StreamEnd
-from .relay import Relay
 
 logger = logging.getLogger("streamshim")
 
@@ -17,10 +17,43 @@ _MOST_BEHIND_THE_END = 64 * 1024
 _CUT = "the stream ended before the answer was whole: nothing said that it was"
 
 
-class RelayLedger:
-    """What a relayed answer went through, live: `response.extensions["streamshim"]`."""
+class Relaying(Protocol):
+    """What hands an answer on: a `Relay`, or a `StreamedAnswer` in the words of the other API."""
 
-    def __init__(self, decoder: StreamDecoder, relay: Relay) -> None:
+    @property
+    def is_over(self) -> bool:
+        """Nothing more will be handed on."""
+        ...
+
+    @property
+    def is_cut(self) -> bool:
+        """The reader must be told that the answer was cut, since what was handed on does not say so."""
+        ...
+
+    @property
+    def rewritten(self) -> int:
+        """How many frames were not handed on as they came."""
+        ...
+
+    def feed(self, piece: bytes) -> bytes:
+        """Some more bytes: what can be handed on by now."""
+        ...
+
+    def close(self, error: BaseException | None = None) -> bytes:
+        """The body is over, or broke: what is left."""
+        ...
+
+
+class RelayLedger:
+    """What a relayed answer went through, live: `response.extensions["streamshim"]`.
+
+    Attributes:
+        left_out: what was left out of the request on its way to the other API, and why.
+    """
+
+    left_out: Sequence[LeftOut] = ()
+
+    def __init__(self, decoder: StreamDecoder, relay: Relaying) -> None:
         """`decoder` reads the answer, `relay` hands it on."""
         self._decoder = decoder
         self._relay = relay
@@ -40,6 +73,26 @@ class RelayLedger:
         """How the answer ended, once it is over; "cancelled" if the reader left before."""
         return self._decoder.end
 
+    @property
+    def dropped(self) -> dict[str, int]:
+        """What the caller's API cannot say of the answer, and how often that was, by kind."""
+        return {}
+
+
+class ExchangeLedger(RelayLedger):
+    """The ledger of an answer that came from the other API."""
+
+    def __init__(self, exchange: Exchange) -> None:
+        """`exchange`: the request and its answer."""
+        super().__init__(exchange.decoder, exchange.relay)
+        self.left_out = exchange.left_out
+        self._answer = exchange.relay
+
+    @property
+    def dropped(self) -> dict[str, int]:
+        """What the caller's API cannot say of the answer, and how often that was, by kind."""
+        return dict(self._answer.dropped)
+
 
 class RelayedAnswer:
     """A relayed answer without its I/O.
@@ -52,14 +105,15 @@ class RelayedAnswer:
 
     def __init__(
         self,
-        relay: Relay,
+        relay: Relaying,
         decoder: StreamDecoder,
         *,
         cut_error: Callable[[str], Exception],
         on_end: Callable[[RelayLedger], None] | None,
+        ledger: RelayLedger | None = None,
     ) -> None:
         """`cut_error` makes the exception that says of a stream that it was cut; `on_end` is called once."""
-        self.ledger = RelayLedger(decoder, relay)
+        self.ledger = ledger or RelayLedger(decoder, relay)
         self.is_over = False
         self.failure: Exception | None = None
         self._relay = relay

@@ -171,6 +171,7 @@ class ModelResponse(_Model):
         metadata: all `Metadata` merged, later facts over earlier ones.
         unknown: the frames that are not modelled.
         choices: by index. `text`, `tool_calls` and the other properties speak of choice 0.
+        parsed: of a client's answer, the value that `response_format` asked for. It is not written down with the rest.
     """
 
     api: Api | None = None
@@ -184,6 +185,7 @@ class ModelResponse(_Model):
     metadata: dict[str, Any] = Field(default_factory=dict)
     unknown: list[Unknown] = Field(default_factory=list)
     choices: list[Choice] = Field(default_factory=list)
+    parsed: Any = Field(default=None, exclude=True, repr=False)
 
     @property
     def _first(self) -> Choice:

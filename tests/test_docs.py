@@ -26,7 +26,11 @@ from docs import generate_check, generate_quirks
 from streamshim.check import all_items, judge_recorded, report_json
 from streamshim.check.faults import FAULTS
 from streamshim.cli import capture, check, convert, demo, events, response, show, timeline
+from streamshim.cli import chat as chat_command
+from streamshim.cli import serve as serve_command
 from streamshim.cli.options import add_decoder_options
+from streamshim.client.fallbacks import FALLBACKS
+from streamshim.client.options import RequestOptions
 from streamshim.decode import limits
 from streamshim.encode.history import ItemReasoning, ReasoningReplay
 from streamshim.event_stream import EventStreamBase, StreamOptions
@@ -91,6 +95,12 @@ def server_for(page: Path) -> Generator[str]:
         refusal = json.dumps({"error": {"message": "slow down"}}).encode()
         with serve([refusal], status=429, headers={"Retry-After": "7"}) as server:
             yield server.url
+    elif page.stem == "client":
+        with serve_model() as model:
+            yield model.base_url
+    elif page.stem == "speaking":
+        with serve_model(apis=("chat",)) as model:
+            yield model.base_url
     elif page.stem == "observability":
         with serve(counted_answer()) as server:
             yield server.url
@@ -110,7 +120,9 @@ def counted_answer() -> list[bytes]:
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=name_of)
-def test_python_blocks_of_a_page_run_from_top_to_bottom(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_python_blocks_of_a_page_run_from_top_to_bottom(
+    page: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     document = Document.parse(str(page), PythonCodeBlockParser())
     examples = list(document.examples())
     assert len(examples) == blocks(page)
@@ -118,7 +130,7 @@ def test_python_blocks_of_a_page_run_from_top_to_bottom(page: Path, monkeypatch:
         monkeypatch.setenv("NO_PROXY", "127.0.0.1")
         monkeypatch.setenv("OPENAI_BASE_URL", url)
         monkeypatch.setenv("OPENAI_API_KEY", "none")
-        document.namespace.update(url=url, body={}, headers={}, sloppy_url=sloppy.url)
+        document.namespace.update(url=url, body={}, headers={}, sloppy_url=sloppy.url, folder=tmp_path)
         for example in examples:
             if can_run(example.parsed):
                 example.evaluate()
@@ -203,7 +215,10 @@ def test_option_table_has_the_options_of_the_command_line() -> None:
 
 def test_readme_names_every_command() -> None:
     told = {code_in(command)[0].split()[1] for command, _ in rows(README, "command", "what it does")}
-    assert told == {command.NAME for command in (capture, check, convert, demo, events, response, show, timeline)}
+    assert told == {
+        command.NAME
+        for command in (capture, chat_command, check, convert, demo, events, response, serve_command, show, timeline)
+    }
 
 
 def test_make_commands_of_the_readme_exist() -> None:
@@ -219,6 +234,18 @@ def test_caps_are_those_of_the_code() -> None:
         for cap, value, _ in rows(DOCS / "reliability.md", "cap", "value", "of what")
     }
     assert told == {name: value for name, value in vars(limits).items() if name.startswith("MAX_")}
+
+
+def test_table_of_a_clients_options_has_every_one() -> None:
+    told = [name for cells in rows(DOCS / "client.md", "option", "chat", "responses") for name in code_in(cells[0])]
+    assert sorted(told) == sorted(RequestOptions.__annotations__.keys() - StreamOptions.__annotations__.keys())
+
+
+def test_page_on_the_client_names_what_servers_may_refuse_and_what_is_counted() -> None:
+    page = (DOCS / "client.md").read_text(encoding="utf-8")
+    of_client = {quirk.id for quirk in QUIRKS.values() if quirk.made_by == "client"}
+    named = {fallback.name for fallback in FALLBACKS} - {"tools", "max_output_tokens"} | of_client
+    assert {name for name in named if f"`{name}`" not in page} == set()
 
 
 # -- architecture -----------------------------------------------------------------------------------------------------

@@ -150,6 +150,24 @@ def test_an_id_that_the_server_refuses_is_told_once_and_all_is_sent_from_then_on
     assert state.fallback is record
 
 
+def test_a_server_that_does_not_know_the_call_of_a_result_does_not_know_the_conversation() -> None:
+    conversation = Conversation()
+    conversation.user("Hi")
+    conversation.answer(answered(CALL))
+    conversation.tool_result("call_1", "nine")
+    state = StoredState()
+    state.request(conversation)
+    said = "No tool call found for function call output with call_id call_1."
+    assert state.learn(ErrorInfo("vendor", said, status=400)).reason == "refused"
+    assert [item["type"] for item in state.request(conversation)["input"]][1:] == [
+        "function_call",
+        "function_call_output",
+    ]
+    other = StoredState()
+    other.request(conversation)
+    assert other.learn(ErrorInfo("vendor", said.replace("call_1", "call_2"), status=400)) is None
+
+
 def test_an_id_refused_inside_a_stream_is_told_as_well() -> None:
     state = StoredState()
     state.request(begun())

@@ -1,4 +1,4 @@
-"""The command line: `events`, `show`, `response`, `convert`, `capture`, `timeline`, `check`, `demo`; a module each."""
+"""The command line: a module for each command."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import io
 import sys
 from collections.abc import Sequence
 
-from . import capture, check, convert, demo, events, response, show, timeline
+from . import capture, chat, check, convert, demo, events, response, serve, show, timeline
 from .exits import INTERRUPTED, OK, USAGE, UsageError, leave_the_pipe
 
-_COMMANDS = (events, show, response, convert, capture, timeline, check, demo)
+_COMMANDS = (events, show, response, convert, capture, timeline, chat, check, serve, demo)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -80,7 +80,7 @@ class StreamDecoder:
         blocks = Blocks()
         self._templates = Templates(self._state, blocks)
         self._reader = FrameReader(max_frame_bytes, self._frame, self._too_many_parts, blocks)
-        if fast and not raw and max_frame_bytes >= LONGEST_KNOWN:
+        if fast and not raw and not tool_markup and max_frame_bytes >= LONGEST_KNOWN:
             self._reader.templates = self._templates
         self._raw = raw
         self._trust_eof = trust_eof
@@ -189,6 +189,15 @@ class StreamDecoder:
                 self._judge_body()
                 self._finish(error=error, cancelled=False)
         return self._taken()
+
+    def note(self, quirk: str, detail: str) -> None:
+        """Put something into the ledger that was put right before the stream: by whoever made the request.
+
+        Args:
+            quirk: its id in the table of repairs.
+            detail: what was seen.
+        """
+        self._state.repair(quirk, detail)
 
     def cancel(self) -> list[Event]:
         """The reader leaves: what is open ends, and is cut."""

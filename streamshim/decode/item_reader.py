@@ -10,9 +10,11 @@ from .citations import read_citation
 from .hosted_tools import announced_kind, final_kind, has_own_input, input_of, name_of
 from .items import Item, Items, Slot, SlotKind
 from .parts import Part
-from .snapshots import is_suffix, missing, size_of
+from .snapshots import Kept, is_suffix, missing, size_of
 from .stream_state import StreamState
 from .tool_calls import Call
+from .tool_markup import MarkupScanner
+from .tool_markup_body import MarkupCall
 from .tool_routing import usable
 
 _CHOICE = 0
@@ -29,6 +31,7 @@ class ItemReader:
         self._state = state
         self._parts = state.parts
         self._pending: Call | None = None
+        self._in_markup: list[Call] = []
         self._answered: set[str] = set()
 
     # -- prose --------------------------------------------------------------------------------------------------------
@@ -41,11 +44,45 @@ class ItemReader:
             self._tell(slot, delta, logprobs)
 
     def _tell(self, slot: Slot, delta: str, logprobs: Any = None) -> None:
-        """A delta. Other prose may have closed the part, then it goes on in one of its own."""
+        """A delta; of text that may hold calls what is none."""
+        if slot.kind != "text" or not self._state.tool_markup:
+            self._add(slot, delta, logprobs)
+            return
+        if slot.markup is None:
+            slot.markup = MarkupScanner()
+            slot.streamed.append(Kept())
+        slot.streamed[0].append(delta)
+        self._read_markup(slot, slot.markup.feed(delta), logprobs)
+
+    def _read_markup(self, slot: Slot, pieces: list[str | MarkupCall], logprobs: Any = None) -> None:
+        for piece in pieces:
+            if isinstance(piece, str):
+                if piece:
+                    self._add(slot, piece, logprobs)
+                logprobs = None
+                continue
+            self._state.repair("tool-markup", f"a call of {piece.name!r} stood in the text as markup")
+            self._settle()
+            call = Call(self._state, _CHOICE)
+            call.name, call.call_id = piece.name, piece.id
+            call.start()
+            call.add(piece.arguments)
+            call.end(cut=False)
+            self._in_markup.append(call)
+
+    def _end_markup(self, item: Item) -> None:
+        """The item is over: markup that never closed was text."""
+        for slot in item.slots:
+            if slot.markup is not None:
+                self._read_markup(slot, slot.markup.end())
+
+    def _add(self, slot: Slot, delta: str, logprobs: Any = None) -> None:
+        """More of a part. Other prose may have closed it, then it goes on in one of its own."""
         part = slot.part
         if part is None or not part.is_open:
             part = slot.part = self._start(slot)
-            slot.streamed.append(part.pieces)
+            if slot.markup is None:
+                slot.streamed.append(part.pieces)
         if slot.kind == "text":
             self._parts.text(part, delta, logprobs or None)
         elif slot.kind == "refusal":
@@ -138,6 +175,7 @@ class ItemReader:
         if item.family == "reasoning" and not already:
             self._encrypted(item)
         item.shown_whole = bool(raw.get("content") or raw.get("summary"))
+        self._end_markup(item)
         for slot in item.slots:
             slot.closed = True
             if slot.part is not None and slot.part.is_open:
@@ -325,8 +363,10 @@ class ItemReader:
 
     def end(self, *, cut: bool, at_length: bool) -> int:
         """Every End; tells how many calls are the reader's to answer."""
+        for item in self.items.all:
+            self._end_markup(item)
         self._parts.end_prose(_CHOICE)
-        answerable = 0
+        answerable = sum(call.is_answerable for call in self._in_markup)
         for item in self.items.all:
             call = item.call
             if item.media is not None and item.media.is_open:

@@ -15,6 +15,7 @@ from .limits import MAX_ITEMS
 from .parts import Part
 from .snapshots import Pieces, is_suffix, missing, size_of
 from .tool_calls import Call
+from .tool_markup import MarkupScanner
 from .tool_routing import usable, whole_number
 
 Family = Literal["message", "reasoning", "call", "other"]
@@ -35,10 +36,12 @@ _CANDIDATES = 64
 class Slot:
     """One content part or summary part of an item. It outlives its event part, which other prose may close."""
 
-    __slots__ = ("closed", "item", "key", "kind", "part", "streamed")
+    __slots__ = ("closed", "item", "key", "kind", "markup", "part", "streamed")
 
     def __init__(self, item: Item, kind: SlotKind, key: int | None) -> None:
         """`key`: content_index or summary_index, where the wire gives one."""
+        self.markup: MarkupScanner | None = None
+        """Finds calls in its text, where that was asked for."""
         self.item = item
         self.kind: SlotKind = kind
         self.key = key

@@ -152,7 +152,7 @@ class ResponsesWire:
             item = self._reader.items.find(payload, "message")
             slot = item.slot("text", whole_number(payload.get("content_index")))
             self._reader.say(slot, delta, payload.get("logprobs"))
-            self._last_key, self._last_part = key, slot.part
+            self._last_key, self._last_part = key, slot.part if slot.markup is None else None
 
     def _prose_delta(self, prose: tuple[str, SlotKind, str, str]) -> Callable[[dict[str, Any]], None]:
         item_type, kind, index, _ = prose
@@ -250,6 +250,8 @@ class ResponsesWire:
             state.repair("response-id-changes", f"the response id changed to {id!r}")
         state.identify(response)
         state.see_usage(response.get("usage"))
+        if (previous := response.get("previous_response_id")) is not None:
+            state.metadata({"previous_response_id": previous})
 
     def body(self, response: dict[str, Any], *, cut: bool) -> None:
         """A whole response as one JSON object; a `cut` one says nothing of how it ended."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from ..events import ToolCallDelta, ToolCallEnd, ToolCallStart
 from .output import Item, Output
@@ -25,8 +26,8 @@ CUSTOM = CallSpelling("custom_tool_call", "input", "response.custom_tool_call_in
 class ClientCall:
     """A call that the reader answers. It is done only if it is whole: consumers run a call as soon as it is done."""
 
-    def __init__(self, output: Output, start: ToolCallStart, spelling: CallSpelling) -> None:
-        """Announces it."""
+    def __init__(self, output: Output, start: ToolCallStart, spelling: CallSpelling, **members: Any) -> None:
+        """Announces it. `members`: what else its item has."""
         self._output = output
         self._spelling = spelling
         self._pieces: list[str] = []
@@ -37,6 +38,7 @@ class ClientCall:
             status="in_progress",
             call_id=start.call_id or output.make_id("call"),
             name=start.name,
+            **members,
             **{spelling.input_member: ""},
         )
         self._deltas = output.deltas(f"{spelling.family}.delta", self._item.place)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..encode.history import tool_result
 from ..json_codec import dumps, loads
-from .content_parts import HistoryApi, content_for, is_content
+from .content_parts import HistoryApi, content_for, is_content, result_content
 
 if TYPE_CHECKING:
     from ..response_models import Choice, ModelResponse, ToolCallPart
@@ -86,16 +86,18 @@ def _legal(call: ToolCallPart, used_ids: set[str], api: HistoryApi) -> ToolCallP
     changes: dict[str, Any] = {} if call_id == call.call_id else {"call_id": call_id}
     # a hosted tool is a function like any other on the chat API
     is_function = call.kind == "function" or (call.kind == "builtin" and api == "chat")
-    if is_function and not _is_object(call.arguments):
-        changes["arguments"] = dumps({"invalid_arguments": call.arguments})
+    if is_function and (arguments := legal_arguments(call.arguments)) != call.arguments:
+        changes["arguments"] = arguments
     return call.model_copy(update=changes) if changes else call
 
 
-def _is_object(arguments: str) -> bool:
+def legal_arguments(arguments: str) -> str:
+    """A function's arguments as they may go back: servers parse them, so what is no object goes inside of one."""
     try:
-        return isinstance(loads(arguments), dict)
+        is_object = isinstance(loads(arguments), dict)
     except ValueError:
-        return False
+        is_object = False
+    return arguments if is_object else dumps({"invalid_arguments": arguments})
 
 
 def _with_calls(response: ModelResponse, legal: dict[int, ToolCallPart]) -> ModelResponse:
@@ -136,7 +138,7 @@ def _with_calls_in_items(
 
 
 def _output(call: ToolCallPart, result: Result, api: HistoryApi) -> Any:
-    output = _content(result.output, api) if is_content(result.output) else result.output
+    output = result_content(result.output, api) if is_content(result.output) else result.output
     if not result.is_error:
         return output
     if call.kind == "builtin" and api == "responses":
@@ -145,11 +147,3 @@ def _output(call: ToolCallPart, result: Result, api: HistoryApi) -> Any:
     if is_content(output):
         return [*content_for([{"type": "text", "text": _ERROR}], api), *output]
     return dumps({"error": output})
-
-
-def _content(parts: list[dict[str, Any]], api: HistoryApi) -> str | list[dict[str, Any]]:
-    """Content of a tool's result. On the chat API text goes as such: few servers read a list there."""
-    content = content_for(parts, api)
-    if api == "chat" and all(part["type"] == "text" for part in content if not isinstance(part, str)):
-        return "\n".join(part["text"] for part in content if not isinstance(part, str))
-    return content

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 
 HistoryApi = Literal["chat", "responses"]
 """The API that the next request goes to."""
@@ -61,10 +61,18 @@ def content_for(content: str | list[dict[str, Any]], api: HistoryApi) -> str | l
     return [words[part["type"]](part) if part["type"] in words else dict(part) for part in content]
 
 
-def is_content(value: Any) -> bool:
+def is_content(value: Any) -> TypeGuard[list[dict[str, Any]]]:
     """Whether a value is a list of content parts."""
     return (
         isinstance(value, list)
         and value != []
         and all(isinstance(part, Mapping) and isinstance(part.get("type"), str) for part in value)
     )
+
+
+def result_content(parts: list[dict[str, Any]], api: HistoryApi) -> str | list[dict[str, Any]]:
+    """Content of a tool's result. On the chat API text goes as such: few servers read a list there."""
+    content = content_for(parts, api)
+    if api == "chat" and all(part["type"] == "text" for part in content if not isinstance(part, str)):
+        return "\n".join(part["text"] for part in content if not isinstance(part, str))
+    return content

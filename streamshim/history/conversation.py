@@ -37,21 +37,24 @@ class _Answered:
     """What came back, and the results of its calls by their place among all its calls."""
 
     response: ModelResponse
+    key: str | None
+    """Whose conversation it was answered in: nobody else's can be continued by its id."""
     items: list[dict[str, Any]] | None = None
     results: dict[int, Result] = field(default_factory=dict)
 
     def copy(self, *, portable: bool) -> _Answered:
         if not portable:
-            return _Answered(self.response, self.items, dict(self.results))
+            return _Answered(self.response, self.key, self.items, dict(self.results))
         results = [self.results.get(at) for at, _ in calls_of(self.response)]
         response = portable_response(self.response)
         places = [at for at, _ in calls_of(response)]
-        return _Answered(response, None, {at: result for at, result in zip(places, results, strict=True) if result})
+        kept = {at: result for at, result in zip(places, results, strict=True) if result}
+        return _Answered(response, self.key, None, kept)
 
     def to_json(self) -> dict[str, Any]:
         results = [{"call": at, "output": r.output, "is_error": r.is_error} for at, r in sorted(self.results.items())]
         response = self.response.model_dump(mode="json")
-        return {"type": "answer", "response": response, "items": self.items, "results": results}
+        return {"type": "answer", "key": self.key, "response": response, "items": self.items, "results": results}
 
     def unanswered(self) -> Iterator[tuple[int, ToolCallPart]]:
         return ((at, call) for at, call in calls_of(self.response) if at not in self.results)
@@ -112,7 +115,7 @@ class Conversation:
         verbatim = None if items is None else _as_json(list(items), "an item")
         if verbatim and not is_content(verbatim):
             raise ValueError("the items must be objects that have a `type`")
-        self._entries.append(_Answered(response, verbatim))
+        self._entries.append(_Answered(response, self.key, verbatim))
 
     def tool_result(self, call: ToolCallPart | ToolCallEnd | str, output: Any, is_error: bool = False) -> None:
         """The result of a call that waits for one.
@@ -149,6 +152,11 @@ class Conversation:
         return [answered.response for answered in self._answers()]
 
     @property
+    def own_answers(self) -> list[ModelResponse]:
+        """Those that came while it belonged to whom it belongs now: the others' ids are not its own to continue."""
+        return [answered.response for answered in self._answers() if answered.key == self.key]
+
+    @property
     def unanswered_calls(self) -> list[ToolCallPart]:
         """The calls that must have a result before the next request."""
         return [call for answered in self._answers() for _, call in answered.unanswered()]
@@ -160,7 +168,8 @@ class Conversation:
         """Another conversation that begins as this one and then goes its own way.
 
         Args:
-            key: whom the new one belongs to; that of this one if left out.
+            key: whom the new one belongs to; that of this one if left out. Another one's requests carry everything:
+                what a server keeps for one is not continued for another.
             length: how many entries it takes over; all if left out.
             portable: leave out what only the vendor that made it can read: signed and encrypted thought, compacted
                 history, items as they came, the calls that it ran. For going on at another vendor.
@@ -294,19 +303,20 @@ class Conversation:
             raise ValueError(f"a conversation of version {data.get('version')!r}: only {_VERSION} is known")
         conversation = cls(data.get("key"), data.get("instructions"))
         try:
-            conversation._entries = [_entry(entry) for entry in data["entries"]]
+            conversation._entries = [_entry(entry, conversation.key) for entry in data["entries"]]
         except (KeyError, TypeError) as problem:
             raise ValueError(f"an entry of the conversation is damaged: {problem!r}") from problem
         return conversation
 
 
-def _entry(data: dict[str, Any]) -> _Said | _Answered:
+def _entry(data: dict[str, Any], key: str | None) -> _Said | _Answered:
     from ..response_models import ModelResponse
 
     if data["type"] == "user":
         return _Said(data["content"])
     results = {entry["call"]: Result(entry["output"], entry["is_error"]) for entry in data["results"]}
-    return _Answered(ModelResponse.model_validate(data["response"]), data["items"], results)
+    response = ModelResponse.model_validate(data["response"])
+    return _Answered(response, data.get("key", key), data["items"], results)
 
 
 def _user_item(content: str | list[dict[str, Any]]) -> dict[str, Any]:

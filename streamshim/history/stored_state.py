@@ -61,6 +61,9 @@ class StoredState:
         self.reasoning: ItemReasoning = reasoning
         self.fallback: StateFallback | None = None
         self._sent: ModelResponse | None = None
+        self._answered_calls: list[str] = []
+        """The calls whose results the last request carried without the calls themselves."""
+        self._is_told = False
 
     def request(self, conversation: Conversation) -> dict[str, Any]:
         """The members of the next request: `input`, and `previous_response_id` where the server is relied on.
@@ -72,16 +75,29 @@ class StoredState:
         if self._sent is None or self._sent.response_id is None:
             return {"input": conversation.to_response_items(reasoning=self.reasoning)}
         response_id = self._sent.response_id
-        return {
-            "input": conversation.items_after(response_id, reasoning=self.reasoning),
-            "previous_response_id": response_id,
-        }
+        items = conversation.items_after(response_id, reasoning=self.reasoning)
+        made = {item.get("call_id") for item in items if not _is_result(item)}
+        self._answered_calls = [item["call_id"] for item in items if _is_result(item) and item["call_id"] not in made]
+        return {"input": items, "previous_response_id": response_id}
 
     def _reliable_answer(self, conversation: Conversation) -> ModelResponse | None:
         """The newest answer that the server may have kept."""
         if self.state == "client" or (self.state == "auto" and self.fallback is not None):
             return None
-        return next((answer for answer in reversed(conversation.answers) if _may_be_kept(answer)), None)
+        return next((answer for answer in reversed(conversation.own_answers) if _may_be_kept(answer)), None)
+
+    def vouched_for(self, answer: ModelResponse) -> bool:
+        """Whether an answer that still runs shows already that the server remembers: where nothing will be counted."""
+        if self._sent is None or _least_tokens(self._sent) is not None:
+            return False
+        return answer.metadata.get(_PARAMETER) == self._sent.response_id
+
+    def untold(self) -> StateFallback | None:
+        """The record, once: for whoever tells it beside the first request that carries everything because of it."""
+        if self.state != "auto" or self.fallback is None or self._is_told:
+            return None
+        self._is_told = True
+        return self.fallback
 
     def learn(self, outcome: ModelResponse | ErrorInfo) -> StateFallback | None:
         """What came of the request.
@@ -96,7 +112,7 @@ class StoredState:
         if sent is None or sent.response_id is None or self.fallback is not None:
             return None
         error = outcome if isinstance(outcome, ErrorInfo) else outcome.error
-        if error is not None and _speaks_of(error, sent.response_id):
+        if error is not None and _speaks_of(error, sent.response_id, self._answered_calls):
             self.fallback = StateFallback("refused", sent.response_id, error.message)
         elif not isinstance(outcome, ErrorInfo) and (detail := _amnesia(sent, outcome)):
             self.fallback = StateFallback("forgotten", sent.response_id, detail)
@@ -107,9 +123,18 @@ def _may_be_kept(answer: ModelResponse) -> bool:
     return answer.api == "responses" and bool(answer.response_id) and answer.status in ("completed", "incomplete")
 
 
-def _speaks_of(error: ErrorInfo, response_id: str) -> bool:
-    """Whether an error is about the id that was sent. Servers word it in many ways, few give it the code."""
+def _is_result(item: dict[str, Any]) -> bool:
+    return str(item["type"]).endswith("_output") and "call_id" in item
+
+
+def _speaks_of(error: ErrorInfo, response_id: str, calls: list[str]) -> bool:
+    """Whether an error is about the id that was sent, or about results of calls that only the one who kept them knows.
+
+    Servers word it in many ways, few give it the code.
+    """
     if error.code in _REFUSALS or error.param == _PARAMETER:
+        return True
+    if any(call_id in error.message for call_id in calls):
         return True
     message = error.message.lower()
     return response_id.lower() in message or any(word in message for word in _WORDS)

@@ -101,6 +101,11 @@ def test_an_error_of_several_lines_is_told_in_one() -> None:
     assert line.split(maxsplit=1)[1] == 'HTTP 500: "2 errors: tools: no list tool_choice: no text"'
 
 
+def test_an_empty_answer_is_called_so() -> None:
+    report = check("overflow-ends-the-stream", skip=("responses", "completions"))
+    assert report["chat.too-long"].detail == "the answer is empty"
+
+
 def test_a_server_that_asks_for_no_key_is_told_of() -> None:
     with serve_model() as server:
         report = run_checks(server.base_url, model="toy", skip=(SLOW,))

@@ -79,7 +79,8 @@ def trouble(exchange: Exchange, *words: str) -> Judgement | None:
     if answer.failure:
         return failed(f"the answer was not whole: {answer.failure}", "wire")
     if exchange.response.api is None:
-        return failed("the answer is of no shape that is known", "wire")
+        what = "of no shape that is known" if exchange.body.strip() else "empty"
+        return failed(f"the answer is {what}", "wire")
     if exchange.end.status == "truncated":
         return failed("the answer was cut: the bytes end before anything says that it is whole", "wire")
     return None

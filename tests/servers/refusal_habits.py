@@ -61,10 +61,10 @@ def error_as_frame(refused: RefusedError) -> None:
 
 @habit("overflow-ends-the-stream", Stage.REFUSAL)
 def overflow_ends_the_stream(refused: RefusedError) -> None:
-    """An input that is too long is noticed when the stream has begun: it ends without a word."""
+    """An input that is too long is noticed when the stream has begun: it ends without a byte."""
     if refused.streams and refused.body["error"]["code"] == "context_length_exceeded":
         refused.status = 200
-        refused.body = [b": the engine has stopped\n\n"]
+        refused.body = [b""]
 
 
 # -- errors in the middle of an answer --------------------------------------------------------------------------------

@@ -117,6 +117,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         for frame in frames:
             if frame is None:
                 return
+            if not frame:
+                continue  # an empty piece would end the body
             self.wfile.write(b"%x\r\n%b\r\n" % (len(frame), frame))
             self.wfile.flush()
         self.wfile.write(b"0\r\n\r\n")

@@ -189,7 +189,7 @@ def test_the_table_shows_every_item_and_the_one_that_is_tried(monkeypatch: pytes
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.delenv("NO_COLOR", raising=False)
     file = Screen()
-    table = live_table(file, 54)
+    table = live_table(file, all_items("toy"))
     assert isinstance(table, LiveTable)
     text = shown(table, file)
     assert "now: somebody answers" in text
@@ -207,7 +207,7 @@ def test_lines_take_the_place_of_the_table_where_it_cannot_be_shown(
     if reason == "no rich":
         monkeypatch.setitem(sys.modules, "rich.console", None)
     file = io.StringIO() if reason == "no terminal" else Screen()
-    assert isinstance(live_table(file, 54), PlainLines)
+    assert isinstance(live_table(file, all_items("toy")), PlainLines)
 
 
 # -- the page ---------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from streamshim.check import CheckItem, CheckResult, plan, run_checks
+from streamshim.check import CheckInterrupted, CheckItem, CheckResult, plan, run_checks
 from streamshim.check.probe import WRONG_KEY, shown_url
 from tests.checking import KEY, check, check_and_see
 from tests.loopback import PAUSE, serve
@@ -222,6 +222,30 @@ def test_an_answer_that_does_not_end_is_given_up() -> None:
 def test_what_is_no_url_is_refused_before_anything_is_sent(url: str) -> None:
     with pytest.raises(ValueError, match="is no URL of an API"):
         run_checks(url, model="toy")
+
+
+class Impatient:
+    """Calls the run off when an item starts."""
+
+    def __init__(self, id: str) -> None:
+        self._id = id
+
+    def started(self, item: CheckItem) -> None:
+        if item.id == self._id:
+            raise KeyboardInterrupt
+
+    def concluded(self, result: CheckResult) -> None:
+        pass
+
+
+def test_what_was_found_before_an_interrupt_is_kept() -> None:
+    with pytest.raises(KeyboardInterrupt) as caught:
+        check("ids-change", only=["chat"], watcher=Impatient("chat.stop"))
+    assert isinstance(caught.value, CheckInterrupted)
+    report = caught.value.report
+    assert (report["chat.stream"].outcome, report["chat.delta-shape"].faults) == ("pass", ["chunk-id"])
+    assert (report["chat.stop"].outcome, report["chat.stop"].detail) == ("not tried", "interrupted")
+    assert report["responses.plain"].detail == "left out"
 
 
 # -- secrets ----------------------------------------------------------------------------------------------------------

@@ -160,7 +160,8 @@ class Probe:
         deadline, size = perf_counter() + self._timeout, 0
         try:
             with self._client.stream(request.method, self._url(request), **self._about(request)) as response:
-                status, content_type = response.status_code, response.headers.get("content-type")
+                status = response.status_code
+                content_type = self._told(response.headers.get("content-type") or "") or None
                 for piece in response.iter_bytes():
                     recorder.feed(piece)
                     size += len(piece)

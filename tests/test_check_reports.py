@@ -106,6 +106,12 @@ def test_what_breaks_the_sdk_is_told_fault_by_fault() -> None:
     assert judged.lost == ["chat.usage", "chat.stop", "responses.usage"]
 
 
+def test_a_fault_that_a_helper_reads_past_is_told_of_loops_alone() -> None:
+    (expected,) = verdict(check("usage-unasked", only=["chat.usage"])).alone
+    assert (expected.fault, expected.helper) == ("usage-unasked", "")
+    assert expected.loop.startswith("raises IndexError")
+
+
 def test_the_report_in_lines_tells_tier_scores_faults_and_what_is_lost() -> None:
     text = "\n".join(summary_lines(sloppy_report()))
     for told in ("tier 3: /responses works", "chat-options", "tool-id-repeated", "chat.stop", "requests"):

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import html
 import json
 from typing import Any
 
 import pytest
 
-from streamshim.check import CheckInterrupted, CheckItem, CheckResult, plan, run_checks
+from streamshim.check import (
+    CheckInterrupted,
+    CheckItem,
+    CheckReport,
+    CheckResult,
+    plan,
+    report_json,
+    report_page,
+    run_checks,
+)
 from streamshim.check.probe import WRONG_KEY, shown_url
 from tests.checking import KEY, check, check_and_see
 from tests.loopback import PAUSE, serve
@@ -251,14 +261,27 @@ def test_what_was_found_before_an_interrupt_is_kept() -> None:
 # -- secrets ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_key_that_the_server_repeats_is_in_nothing_that_is_told() -> None:
-    echo = json.dumps({"error": {"message": f"the key {KEY} is wrong, and so is the name Bearer {KEY}"}}).encode()
-    with serve([echo[:40], echo[40:]], status=401, headers={"Content-Type": "application/json"}) as server:
-        report = run_checks(server.url, model="toy", api_key=KEY)
-    told = [result.detail for result in report.results]
-    told += [exchange.body.decode() + str(exchange.error) for exchange in report.exchanges.values()]
+@pytest.mark.parametrize("key", [KEY, "harbour master", 'with "quotes"'])
+def test_a_key_that_the_server_repeats_is_in_nothing_that_is_told(key: str) -> None:
+    echo = json.dumps({"error": {"message": f"the key {key} is wrong, and so is the name Bearer {key}"}}).encode()
+    with serve([echo[:40], echo[40:]], status=401, headers={"Content-Type": f"application/json; {key}"}) as server:
+        report = run_checks(server.url, model="toy", api_key=key)
     assert "HTTP 401" in report["chat.plain"].detail
-    assert not any(KEY in text for text in told)
+    assert not any(key in text or json.dumps(key)[1:-1] in text for text in told(report))
+
+
+def test_what_names_a_person_or_an_account_is_in_nothing_that_is_told() -> None:
+    message = "no credit: ask bob@tide.example"
+    body = json.dumps({"error": {"message": message}, "user": "bob the pilot", "id": "req_7fQ2xL0pZk"}).encode()
+    with serve([body], status=402, headers={"Content-Type": "application/json"}) as server:
+        report = run_checks(server.url, model="toy")
+    assert not any(secret in text for text in told(report) for secret in ("bob@tide", "pilot", "7fQ2xL0pZk"))
+
+
+def told(report: CheckReport) -> list[str]:
+    """Everything that any report could show."""
+    texts = [json.dumps(report_json(report), ensure_ascii=False), report_page(report)]
+    return [*texts, *map(html.unescape, texts), *(result.detail for result in report.results)]
 
 
 def test_names_and_passwords_in_the_url_are_not_shown() -> None:

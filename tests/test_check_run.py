@@ -208,6 +208,22 @@ def test_a_model_that_does_not_exist_is_no_missing_api() -> None:
     assert report["chat.stream"].outcome == "not tried"
 
 
+def test_where_the_server_asks_to_slow_down_nothing_is_said_of_it() -> None:
+    refusal = json.dumps({"error": {"message": "slow down"}}).encode()
+    with serve([refusal], status=429, headers={"Content-Type": "application/json"}) as server:
+        report = run_checks(server.url, model="toy", only=["chat"])
+    assert {result.outcome for result in report.results if result.item.group != "chat-options"} == {"not tried", "pass"}
+    assert report["chat.plain"].detail == report["chat.bad-model"].detail == 'HTTP 429: "slow down"'
+
+
+def test_a_model_that_this_api_does_not_have_is_no_fault_of_the_api() -> None:
+    message = "This is a chat model and not supported in the v1/completions endpoint."
+    refusal = json.dumps({"error": {"message": message, "param": "model", "code": None}}).encode()
+    with serve([refusal], status=404, headers={"Content-Type": "application/json"}) as server:
+        report = run_checks(server.url, model="toy", only=["completions"])
+    assert set(outcomes(report).values()) == {"unsupported"}
+
+
 def test_where_nobody_answers_nothing_else_is_tried() -> None:
     with serve_model() as server:
         base_url = server.base_url

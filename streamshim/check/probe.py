@@ -30,6 +30,7 @@ WRONG_KEY = "wrong-key-of-streamshim-check"
 _LEAST_KEY = 6
 """Characters from which on a key is put out wherever it stands: a shorter word may be any word."""
 _POLL_SECONDS = 0.5
+"""Before the second look; each wait is longer by so much."""
 _NEW_NAME = "max_completion_tokens"
 """What `max_tokens` of chat is called by servers that refuse the old name."""
 
@@ -139,7 +140,7 @@ class Probe:
             self.budget.settle(taken, _tokens(document))
             if attempts >= request.times or document.get("status") not in ("queued", "in_progress"):
                 break
-            sleep(_POLL_SECONDS)
+            sleep(_POLL_SECONDS * attempts)
         if status is not None and status < 400 and isinstance(id := document.get("id"), str) and id:
             self._ids[request.name] = id
         return Answer(status, content_type, self._without_secrets(capture).scrub(), failure, attempts)

@@ -176,6 +176,12 @@ def test_a_budget_of_tokens_is_never_passed(most: int) -> None:
     assert any("tokens would be passed" in result.detail for result in report.results)
 
 
+def test_what_came_before_the_budget_was_used_up_is_kept() -> None:
+    report = check(only=["chat.cut-by-client", "chat.framing"], skip=["chat.framing"], max_requests=1)
+    assert report["chat.cut-by-client"].outcome == "not tried"
+    assert list(report.exchanges) == ["chat.cut"]
+
+
 def test_what_the_server_counts_takes_the_place_of_what_was_set_aside() -> None:
     report = check(only=["chat.plain"])
     (exchange,) = report.exchanges.values()

@@ -97,7 +97,7 @@ class Probe:
         self._timeout = timeout
         self._http: ModuleType = http_module()
         self._client = self._http.Client(timeout=timeout)
-        self._exchanges: dict[str, Exchange] = {}
+        self.exchanges: dict[str, Exchange] = {}
         self._ids: dict[str, str] = {}
         self._new_names: dict[str, str] = {}
         secrets = [api_key, parts.password, parts.query]
@@ -113,11 +113,11 @@ class Probe:
         Raises:
             OverBudgetError: it was not sent.
         """
-        if request.name not in self._exchanges:
+        if request.name not in self.exchanges:
             if any(needed.name not in self._ids for needed in request.waits_for):
                 return None
-            self._exchanges[request.name] = Exchange(request, self._answer(request))
-        return self._exchanges[request.name]
+            self.exchanges[request.name] = Exchange(request, self._answer(request))
+        return self.exchanges[request.name]
 
     def ask_at_once(self, requests: Sequence[Request]) -> list[Exchange | None]:
         """The answers of requests that are sent at the same time.

@@ -127,7 +127,6 @@ class _Run:
     """Goes through the items; those that look at all streams of an API come to their end when the others have."""
 
     def __init__(self, chosen: Plan, probe: Probe, watcher: Watcher | None) -> None:
-        self.exchanges: dict[str, Exchange] = {}
         self._plan = chosen
         self._probe = probe
         self._watcher = watcher
@@ -151,6 +150,12 @@ class _Run:
         for item in self._plan.items:
             if item.id in self._cases and item.id not in self._results:
                 self._conclude(item)
+
+    @property
+    def exchanges(self) -> dict[str, Exchange]:
+        """All that was asked and answered, in the order of the plan."""
+        asked = self._probe.exchanges
+        return {request.name: asked[request.name] for request in self._plan.requests if request.name in asked}
 
     def results(self) -> list[CheckResult]:
         """One for each item of the checklist."""
@@ -180,9 +185,7 @@ class _Run:
         asked = (
             self._probe.ask_at_once(item.requests) if item.at_once else [self._probe.ask(one) for one in item.requests]
         )
-        own = [exchange for exchange in asked if exchange is not None]
-        self.exchanges.update((exchange.name, exchange) for exchange in own)
-        return own
+        return [exchange for exchange in asked if exchange is not None]
 
     def _conclude(self, item: CheckItem) -> None:
         same_api = [exchange for exchange in self.exchanges.values() if exchange.request.api == item.api]

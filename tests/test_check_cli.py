@@ -67,6 +67,24 @@ def test_a_dry_run_needs_no_key_and_no_server(capsys: pytest.CaptureFixture[str]
     assert capsys.readouterr().out.splitlines()[0] == "chat.plain: POST /chat/completions"
 
 
+def test_an_interrupted_run_writes_what_it_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("streamshim.check.probe.Probe.ask_at_once", stop)
+    with serve_model(key=KEY) as server:
+        code = check(server, "--only", "chat.plain,chat.concurrency", "--json", str(tmp_path / "report.json"))
+    told = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
+    assert code == 130
+    assert {item["id"]: item["detail"] for item in told["items"] if item["detail"] != "left out"} == {
+        "chat.plain": 'it answered "lighthouse"',
+        "chat.concurrency": "interrupted",
+    }
+    assert "no tier" in capsys.readouterr().out
+
+
 def test_reports_are_written_and_hold_no_key(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with serve_model("ids-change", key=KEY) as server:
         names = ["--json", str(tmp_path / "report.json"), "--html", str(tmp_path / "report.html")]

@@ -106,6 +106,12 @@ def test_what_breaks_the_sdk_is_told_fault_by_fault() -> None:
     assert judged.lost == ["chat.usage", "chat.stop", "responses.usage"]
 
 
+def test_a_fault_that_a_helper_reads_past_is_told_of_loops_alone() -> None:
+    (expected,) = verdict(check("usage-unasked", only=["chat.usage"])).alone
+    assert (expected.fault, expected.helper) == ("usage-unasked", "")
+    assert expected.loop.startswith("raises IndexError")
+
+
 def test_the_report_in_lines_tells_tier_scores_faults_and_what_is_lost() -> None:
     text = "\n".join(summary_lines(sloppy_report()))
     for told in ("tier 3: /responses works", "chat-options", "tool-id-repeated", "chat.stop", "requests"):
@@ -121,9 +127,9 @@ def test_the_json_has_these_members_in_this_version() -> None:
     assert told["streamshim"] == streamshim.__version__
     assert list(told) == "version streamshim target model requests tokens verdict items unread exchanges".split()
     assert list(told["verdict"]) == "tier summary sdk_alone sdk_with_streamshim breaks_sdk lost scores".split()
-    assert {tuple(item) for item in told["items"]} == {
-        tuple("id title group tier asks must_see why outcome detail cause quirks breaches sightings exchanges".split())
-    }
+    members = "id title group tier asks must_see why requests max_tokens"
+    members += " outcome detail cause quirks breaches sightings exchanges"
+    assert {tuple(item) for item in told["items"]} == {tuple(members.split())}
     assert {tuple(one) for item in told["items"] for one in item["sightings"]} == {
         ("fault", "aspect", "seen", "detail", "count", "frame")
     }
@@ -189,7 +195,7 @@ def test_the_table_shows_every_item_and_the_one_that_is_tried(monkeypatch: pytes
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.delenv("NO_COLOR", raising=False)
     file = Screen()
-    table = live_table(file, 54)
+    table = live_table(file, all_items("toy"))
     assert isinstance(table, LiveTable)
     text = shown(table, file)
     assert "now: somebody answers" in text
@@ -207,7 +213,7 @@ def test_lines_take_the_place_of_the_table_where_it_cannot_be_shown(
     if reason == "no rich":
         monkeypatch.setitem(sys.modules, "rich.console", None)
     file = io.StringIO() if reason == "no terminal" else Screen()
-    assert isinstance(live_table(file, 54), PlainLines)
+    assert isinstance(live_table(file, all_items("toy")), PlainLines)
 
 
 # -- the page ---------------------------------------------------------------------------------------------------------

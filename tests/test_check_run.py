@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import html
 import json
 from typing import Any
 
 import pytest
 
-from streamshim.check import CheckItem, CheckResult, plan, run_checks
+from streamshim.check import (
+    CheckInterrupted,
+    CheckItem,
+    CheckReport,
+    CheckResult,
+    plan,
+    report_json,
+    report_page,
+    run_checks,
+)
 from streamshim.check.probe import WRONG_KEY, shown_url
 from tests.checking import KEY, check, check_and_see
 from tests.loopback import PAUSE, serve
@@ -166,6 +176,12 @@ def test_a_budget_of_tokens_is_never_passed(most: int) -> None:
     assert any("tokens would be passed" in result.detail for result in report.results)
 
 
+def test_what_came_before_the_budget_was_used_up_is_kept() -> None:
+    report = check(only=["chat.cut-by-client", "chat.framing"], skip=["chat.framing"], max_requests=1)
+    assert report["chat.cut-by-client"].outcome == "not tried"
+    assert list(report.exchanges) == ["chat.cut"]
+
+
 def test_what_the_server_counts_takes_the_place_of_what_was_set_aside() -> None:
     report = check(only=["chat.plain"])
     (exchange,) = report.exchanges.values()
@@ -198,6 +214,22 @@ def test_a_model_that_does_not_exist_is_no_missing_api() -> None:
     assert report["chat.stream"].outcome == "not tried"
 
 
+def test_where_the_server_asks_to_slow_down_nothing_is_said_of_it() -> None:
+    refusal = json.dumps({"error": {"message": "slow down"}}).encode()
+    with serve([refusal], status=429, headers={"Content-Type": "application/json"}) as server:
+        report = run_checks(server.url, model="toy", only=["chat"])
+    assert {result.outcome for result in report.results if result.item.group != "chat-options"} == {"not tried", "pass"}
+    assert report["chat.plain"].detail == report["chat.bad-model"].detail == 'HTTP 429: "slow down"'
+
+
+def test_a_model_that_this_api_does_not_have_is_no_fault_of_the_api() -> None:
+    message = "This is a chat model and not supported in the v1/completions endpoint."
+    refusal = json.dumps({"error": {"message": message, "param": "model", "code": None}}).encode()
+    with serve([refusal], status=404, headers={"Content-Type": "application/json"}) as server:
+        report = run_checks(server.url, model="toy", only=["completions"])
+    assert set(outcomes(report).values()) == {"unsupported"}
+
+
 def test_where_nobody_answers_nothing_else_is_tried() -> None:
     with serve_model() as server:
         base_url = server.base_url
@@ -224,17 +256,54 @@ def test_what_is_no_url_is_refused_before_anything_is_sent(url: str) -> None:
         run_checks(url, model="toy")
 
 
+class Impatient:
+    """Calls the run off when an item starts."""
+
+    def __init__(self, id: str) -> None:
+        self._id = id
+
+    def started(self, item: CheckItem) -> None:
+        if item.id == self._id:
+            raise KeyboardInterrupt
+
+    def concluded(self, result: CheckResult) -> None:
+        pass
+
+
+def test_what_was_found_before_an_interrupt_is_kept() -> None:
+    with pytest.raises(KeyboardInterrupt) as caught:
+        check("ids-change", only=["chat"], watcher=Impatient("chat.stop"))
+    assert isinstance(caught.value, CheckInterrupted)
+    report = caught.value.report
+    assert (report["chat.stream"].outcome, report["chat.delta-shape"].faults) == ("pass", ["chunk-id"])
+    assert (report["chat.stop"].outcome, report["chat.stop"].detail) == ("not tried", "interrupted")
+    assert report["responses.plain"].detail == "left out"
+
+
 # -- secrets ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_key_that_the_server_repeats_is_in_nothing_that_is_told() -> None:
-    echo = json.dumps({"error": {"message": f"the key {KEY} is wrong, and so is the name Bearer {KEY}"}}).encode()
-    with serve([echo[:40], echo[40:]], status=401, headers={"Content-Type": "application/json"}) as server:
-        report = run_checks(server.url, model="toy", api_key=KEY)
-    told = [result.detail for result in report.results]
-    told += [exchange.body.decode() + str(exchange.error) for exchange in report.exchanges.values()]
+@pytest.mark.parametrize("key", [KEY, "harbour master", 'with "quotes"'])
+def test_a_key_that_the_server_repeats_is_in_nothing_that_is_told(key: str) -> None:
+    echo = json.dumps({"error": {"message": f"the key {key} is wrong, and so is the name Bearer {key}"}}).encode()
+    with serve([echo[:40], echo[40:]], status=401, headers={"Content-Type": f"application/json; {key}"}) as server:
+        report = run_checks(server.url, model="toy", api_key=key)
     assert "HTTP 401" in report["chat.plain"].detail
-    assert not any(KEY in text for text in told)
+    assert not any(key in text or json.dumps(key)[1:-1] in text for text in told(report))
+
+
+def test_what_names_a_person_or_an_account_is_in_nothing_that_is_told() -> None:
+    message = "no credit: ask bob@tide.example"
+    body = json.dumps({"error": {"message": message}, "user": "bob the pilot", "id": "req_7fQ2xL0pZk"}).encode()
+    with serve([body], status=402, headers={"Content-Type": "application/json"}) as server:
+        report = run_checks(server.url, model="toy")
+    assert not any(secret in text for text in told(report) for secret in ("bob@tide", "pilot", "7fQ2xL0pZk"))
+
+
+def told(report: CheckReport) -> list[str]:
+    """Everything that any report could show."""
+    texts = [json.dumps(report_json(report), ensure_ascii=False), report_page(report)]
+    return [*texts, *map(html.unescape, texts), *(result.detail for result in report.results)]
 
 
 def test_names_and_passwords_in_the_url_are_not_shown() -> None:

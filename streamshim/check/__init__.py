@@ -9,10 +9,11 @@ from .plan import Plan, all_items, plan
 from .recorded import judge_recorded
 from .report_json import report_json
 from .report_page import report_page
-from .running import CheckReport, run_checks
+from .running import CheckInterrupted, CheckReport, run_checks
 from .verdict import Verdict, verdict
 
 __all__ = [
+    "CheckInterrupted",
     "CheckItem",
     "CheckReport",
     "CheckResult",

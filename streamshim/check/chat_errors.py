@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from ..wording import counted
 from .chat_requests import SAY, ChatRequests
 from .exchanges import Exchange
 from .items import Case, CheckItem, Judgement
-from .judging import failed, passed, told_error, trouble, unsupported
+from .judging import TOO_MANY, failed, passed, told_error, trouble, unsupported
 
 _MANY_WORDS = 9000
 _NO_MODEL = "no-such-model-of-streamshim"
@@ -87,6 +88,8 @@ def refused(exchange: Exchange, statuses: tuple[int, ...], otherwise: str | None
     if error is None:
         what = "it was answered all the same"
         return unsupported(f"{what}: {otherwise}") if otherwise else failed(what)
+    if answer.status == TOO_MANY:
+        return Judgement("not tried", told_error(exchange))
     if exchange.is_refused and answer.status not in statuses:
         return failed(f"the status is not {' or '.join(map(str, statuses))}; {told_error(exchange)}")
     return passed(told_error(exchange))
@@ -104,4 +107,4 @@ def _judge_errors(case: Case) -> Judgement:
     told = [exchange for exchange in case.all if exchange.request.is_wrong and exchange.error is not None]
     if not told:
         return Judgement("not tried", "no error came that could be looked at")
-    return passed(f"nothing is wrong in {len(told)} errors")
+    return passed(f"nothing is wrong in {counted(len(told), 'error')}")

@@ -220,4 +220,4 @@ def _judge_four(case: Case) -> Judgement:
 
 
 def _said(exchange: Exchange) -> str:
-    return exchange.response.text.lower()
+    return exchange.response.text.lower().strip()

@@ -31,7 +31,7 @@ def items(model: str) -> list[CheckItem]:
             must_see="text in `choices[0].text`",
             why="Code completion and base models are still asked this way.",
             requests=(ask("plain", "Say exactly: lighthouse"),),
-            judge=judge_text,
+            judge=_judge_plain,
             is_first=True,
         ),
         CheckItem(
@@ -69,6 +69,11 @@ def items(model: str) -> list[CheckItem]:
             judge=_judge_limit,
         ),
     ]
+
+
+def _judge_plain(case: Case) -> Judgement:
+    """Text; servers that have this API for some models only name the model in their refusal."""
+    return first_trouble(case, "chat model", "completions endpoint") or judge_text(case)
 
 
 def _judge_limit(case: Case) -> Judgement:

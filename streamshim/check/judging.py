@@ -6,6 +6,8 @@ from .exchanges import Exchange
 from .items import Case, Cause, Judgement
 
 _NOT_THERE = (404, 405, 501)
+TOO_MANY = 429
+"""Requests: the server says nothing of what was asked."""
 _NOT_HAD = (400, 403, 404, 405, 415, 422, 501)
 _NOT_KNOWN = (
     "not permitted",
@@ -69,6 +71,8 @@ def trouble(exchange: Exchange, *words: str) -> Judgement | None:
     answer, error = exchange.answer, exchange.error
     if not exchange.is_refused and not exchange.is_answered:
         return failed(f"no answer: {answer.failure}")
+    if answer.status == TOO_MANY:
+        return Judgement("not tried", told_error(exchange))
     if error is not None:
         said = " ".join(filter(None, (error.param, error.code, error.message))).lower()
         if is_path_missing(exchange) and exchange.is_refused:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from itertools import groupby
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO
 
 from .items import CheckItem, CheckResult, Outcome
+from .summary import in_one_line
 
 if TYPE_CHECKING:
+    from rich.console import Group
     from rich.live import Live
-    from rich.table import Table
 
 SIGNS: dict[Outcome, str] = {"pass": "✓", "repaired": "~", "fail": "✗", "unsupported": "–", "not tried": "·"}
 _STYLES: dict[Outcome, str] = {
@@ -20,14 +23,12 @@ _STYLES: dict[Outcome, str] = {
     "unsupported": "dim",
     "not tried": "dim",
 }
-_LONGEST_DETAIL = 110
 
 
 def words_of(result: CheckResult) -> str:
     """What an item found, in one line: the faults by their ids, then what was seen."""
     told = f"{', '.join(result.faults)}: {result.detail}" if result.faults else result.detail
-    line = " ".join(told.split())
-    return line if len(line) <= _LONGEST_DETAIL else line[: _LONGEST_DETAIL - 1] + "…"
+    return in_one_line(told)
 
 
 class PlainLines:
@@ -62,17 +63,17 @@ class PlainLines:
 
 
 class LiveTable:
-    """A table that grows, with the item that is being tried below it."""
+    """A line for each item, and below them a table that grows: the outcomes of each group, and what is being tried."""
 
-    def __init__(self, file: TextIO, count: int) -> None:
-        """`count` items will be told. Needs rich."""
+    def __init__(self, file: TextIO, items: Sequence[CheckItem]) -> None:
+        """`items` will be told. Needs rich."""
         from rich.console import Console
         from rich.live import Live
 
-        self._count = count
-        self._results: list[CheckResult] = []
+        self._items = items
+        self._results: dict[str, CheckResult] = {}
         self._current: CheckItem | None = None
-        self._live: Live = Live(console=Console(file=file), refresh_per_second=8, vertical_overflow="visible")
+        self._live: Live = Live(console=Console(file=file, highlight=False), refresh_per_second=8, transient=True)
 
     def __enter__(self) -> Self:
         """The table is shown from now on."""
@@ -82,9 +83,7 @@ class LiveTable:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """The table stays as it is."""
-        self._current = None
-        self._live.update(self._table(), refresh=True)
+        """The lines stay; the table goes, since the scores follow."""
         self._live.__exit__(kind, error, trace)
 
     def started(self, item: CheckItem) -> None:
@@ -93,33 +92,43 @@ class LiveTable:
         self._live.update(self._table(), refresh=True)
 
     def concluded(self, result: CheckResult) -> None:
-        """One more row."""
-        self._results.append(result)
+        """A line above the table, and a sign in it."""
+        from rich.text import Text
+
+        self._results[result.item.id] = result
+        style = _STYLES[result.outcome]
+        line = Text.assemble(
+            (SIGNS[result.outcome], style),
+            f" {result.item.id:<29} ",
+            (words_of(result), "" if style == "green" else style),
+        )
+        self._live.console.print(line, no_wrap=True, overflow="ellipsis")
         self._live.update(self._table())
 
-    def _table(self) -> Table:
+    def _table(self) -> Group:
+        from rich.console import Group
         from rich.table import Table
         from rich.text import Text
 
-        table = Table(box=None, pad_edge=False, show_header=False, expand=False)
-        table.add_column(width=1)
-        table.add_column(no_wrap=True)
-        table.add_column(overflow="ellipsis", no_wrap=True)
-        for result in sorted(self._results, key=lambda result: result.item.tier):
-            style = _STYLES[result.outcome]
-            sign, id = Text(SIGNS[result.outcome], style), Text(result.item.id)
-            table.add_row(sign, id, Text(words_of(result), style))
-        if self._current is not None:
-            told = f"{len(self._results)} of {self._count}, now: {self._current.title}"
-            table.add_row(Text("…"), Text(self._current.id, "bold"), Text(told, "dim"))
-        return table
+        table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
+        for group, members in groupby(self._items, lambda item: item.group):
+            items = list(members)
+            known = [result for item in items if (result := self._results.get(item.id))]
+            signs = Text.assemble(*((SIGNS[result.outcome], _STYLES[result.outcome]) for result in known))
+            signs.pad_right(len(items) - len(known))
+            is_done = len(known) == len(items)
+            table.add_row(Text(group, "" if is_done else "dim"), signs, Text(f"{len(known)} of {len(items)}", "dim"))
+        if self._current is None:
+            return Group(table)
+        progress = f"{len(self._results)} of {len(self._items)}, now: {self._current.title}"
+        return Group(table, Text(progress, "bold", no_wrap=True, overflow="ellipsis"))
 
 
-def live_table(file: TextIO, count: int) -> LiveTable | PlainLines:
+def live_table(file: TextIO, items: Sequence[CheckItem]) -> LiveTable | PlainLines:
     """What fits the file: a table on a terminal that can be rewritten, else lines."""
     if not file.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
-        return PlainLines(file, count)
+        return PlainLines(file, len(items))
     try:
-        return LiveTable(file, count)
+        return LiveTable(file, items)
     except ModuleNotFoundError:
-        return PlainLines(file, count)
+        return PlainLines(file, len(items))

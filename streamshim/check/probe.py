@@ -30,6 +30,7 @@ WRONG_KEY = "wrong-key-of-streamshim-check"
 _LEAST_KEY = 6
 """Characters from which on a key is put out wherever it stands: a shorter word may be any word."""
 _POLL_SECONDS = 0.5
+"""Before the second look; each wait is longer by so much."""
 _NEW_NAME = "max_completion_tokens"
 """What `max_tokens` of chat is called by servers that refuse the old name."""
 
@@ -96,7 +97,7 @@ class Probe:
         self._timeout = timeout
         self._http: ModuleType = http_module()
         self._client = self._http.Client(timeout=timeout)
-        self._exchanges: dict[str, Exchange] = {}
+        self.exchanges: dict[str, Exchange] = {}
         self._ids: dict[str, str] = {}
         self._new_names: dict[str, str] = {}
         secrets = [api_key, parts.password, parts.query]
@@ -112,11 +113,11 @@ class Probe:
         Raises:
             OverBudgetError: it was not sent.
         """
-        if request.name not in self._exchanges:
+        if request.name not in self.exchanges:
             if any(needed.name not in self._ids for needed in request.waits_for):
                 return None
-            self._exchanges[request.name] = Exchange(request, self._answer(request))
-        return self._exchanges[request.name]
+            self.exchanges[request.name] = Exchange(request, self._answer(request))
+        return self.exchanges[request.name]
 
     def ask_at_once(self, requests: Sequence[Request]) -> list[Exchange | None]:
         """The answers of requests that are sent at the same time.
@@ -139,7 +140,7 @@ class Probe:
             self.budget.settle(taken, _tokens(document))
             if attempts >= request.times or document.get("status") not in ("queued", "in_progress"):
                 break
-            sleep(_POLL_SECONDS)
+            sleep(_POLL_SECONDS * attempts)
         if status is not None and status < 400 and isinstance(id := document.get("id"), str) and id:
             self._ids[request.name] = id
         return Answer(status, content_type, self._without_secrets(capture).scrub(), failure, attempts)
@@ -160,7 +161,8 @@ class Probe:
         deadline, size = perf_counter() + self._timeout, 0
         try:
             with self._client.stream(request.method, self._url(request), **self._about(request)) as response:
-                status, content_type = response.status_code, response.headers.get("content-type")
+                status = response.status_code
+                content_type = self._told(response.headers.get("content-type") or "") or None
                 for piece in response.iter_bytes():
                     recorder.feed(piece)
                     size += len(piece)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..wording import counted
 from .items import Case, CheckItem, Judgement
 from .judging import failed, passed, told_error, unsupported
 from .requests import Request
@@ -31,8 +32,8 @@ def items(model: str) -> list[CheckItem]:
             return failed("the list of models has no `data`", "wire")
         names = [str(entry.get("id")) for entry in entries if isinstance(entry, dict)]
         if model not in names:
-            return failed(f"{model} is not among the {len(names)} models: {', '.join(names[:5])}")
-        return passed(f"{model} is among the {len(names)} models")
+            return failed(f"it lists {counted(len(names), 'model')} without {model}: {', '.join(names[:5])}")
+        return passed(f"it lists {counted(len(names), 'model')}, {model} among them")
 
     return [
         CheckItem(

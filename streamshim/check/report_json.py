@@ -63,6 +63,8 @@ def _item(result: CheckResult) -> dict[str, Any]:
         "asks": item.asks,
         "must_see": item.must_see,
         "why": item.why,
+        "requests": [request.name for request in item.requests],
+        "max_tokens": item.max_tokens,
         "outcome": result.outcome,
         "detail": result.detail,
         "cause": result.cause,

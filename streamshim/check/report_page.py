@@ -34,7 +34,7 @@ MEANINGS: dict[Outcome, str] = {
     "repaired": "not as documented, and streamshim reads it right",
     "fail": "lost, wrong or ignored, whoever reads",
     "unsupported": "the server says that it does not have it, or has nothing to show",
-    "not tried": "skipped, or something that it needs failed",
+    "not tried": "left out, put off by the server, or something that it needs failed",
 }
 
 

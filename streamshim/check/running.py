@@ -14,6 +14,15 @@ from .probe import Budget, OverBudgetError, Probe, shown_url
 from .requests import Api
 
 
+class CheckInterrupted(KeyboardInterrupt):
+    """Somebody called the run off; `report` has what was found until then."""
+
+    def __init__(self, report: CheckReport) -> None:
+        """Keep the report."""
+        super().__init__("the check was interrupted")
+        self.report = report
+
+
 class Watcher(Protocol):
     """Is told how far the run has come."""
 
@@ -89,6 +98,7 @@ def run_checks(
         watcher: is told how far the run has come.
 
     Raises:
+        CheckInterrupted: a KeyboardInterrupt that has the report of what was found until then.
         ModuleNotFoundError: no HTTP client is installed.
         ValueError: the base URL is none, or a word of `only` or `skip` names no item.
     """
@@ -98,19 +108,25 @@ def run_checks(
         chosen.most_tokens if max_tokens is None else max_tokens,
     )
     probe = Probe(base_url, budget, api_key=api_key, timeout=timeout)
+    run = _Run(chosen, probe, watcher)
+
+    def report() -> CheckReport:
+        return CheckReport(shown_url(base_url), model, run.results(), run.exchanges, budget.requests, budget.tokens)
+
     try:
-        run = _Run(chosen, probe, watcher)
-        results = run.results()
+        run.go()
+    except KeyboardInterrupt as interrupt:
+        run.conclude_what_was_asked()
+        raise CheckInterrupted(report()) from interrupt
     finally:
         probe.close()
-    return CheckReport(shown_url(base_url), model, results, run.exchanges, budget.requests, budget.tokens)
+    return report()
 
 
 class _Run:
     """Goes through the items; those that look at all streams of an API come to their end when the others have."""
 
     def __init__(self, chosen: Plan, probe: Probe, watcher: Watcher | None) -> None:
-        self.exchanges: dict[str, Exchange] = {}
         self._plan = chosen
         self._probe = probe
         self._watcher = watcher
@@ -119,19 +135,34 @@ class _Run:
         self._closed: dict[Api | None, Judgement] = {}
         """Why nothing more is asked of an API; None stands for all of them."""
 
-    def results(self) -> list[CheckResult]:
+    def go(self) -> None:
+        """Asks and judges, an API at a time."""
         by_api: defaultdict[Api | None, list[CheckItem]] = defaultdict(list)
         for item in self._plan.items:
             by_api[item.api].append(item)
         for items in by_api.values():
             for item in items:
                 self._ask(item)
-            for item in items:
-                if item.id not in self._results:
-                    self._conclude(item)
-        return [
-            self._results.get(item.id) or CheckResult(item, "not tried", "left out") for item in self._plan.checklist
-        ]
+            self.conclude_what_was_asked()
+
+    def conclude_what_was_asked(self) -> None:
+        """The items that wait for others of their API."""
+        for item in self._plan.items:
+            if item.id in self._cases and item.id not in self._results:
+                self._conclude(item)
+
+    @property
+    def exchanges(self) -> dict[str, Exchange]:
+        """All that was asked and answered, in the order of the plan."""
+        asked = self._probe.exchanges
+        return {request.name: asked[request.name] for request in self._plan.requests if request.name in asked}
+
+    def results(self) -> list[CheckResult]:
+        """One for each item of the checklist."""
+        return [self._results.get(item.id) or self._untried(item) for item in self._plan.checklist]
+
+    def _untried(self, item: CheckItem) -> CheckResult:
+        return CheckResult(item, "not tried", "interrupted" if item.id in self._plan.chosen else "left out")
 
     def _ask(self, item: CheckItem) -> None:
         if closed := self._closed.get(None) or self._closed.get(item.api):
@@ -154,9 +185,7 @@ class _Run:
         asked = (
             self._probe.ask_at_once(item.requests) if item.at_once else [self._probe.ask(one) for one in item.requests]
         )
-        own = [exchange for exchange in asked if exchange is not None]
-        self.exchanges.update((exchange.name, exchange) for exchange in own)
-        return own
+        return [exchange for exchange in asked if exchange is not None]
 
     def _conclude(self, item: CheckItem) -> None:
         same_api = [exchange for exchange in self.exchanges.values() if exchange.request.api == item.api]

@@ -58,7 +58,12 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.dry_run:
             _show(chosen)
             return OK
-        report = _tried(arguments, chosen)
+        try:
+            report = _tried(arguments, chosen)
+        except KeyboardInterrupt as interrupt:
+            if (partial := getattr(interrupt, "report", None)) is not None:
+                _write(arguments, partial)
+            raise
     _write(arguments, report)
     failed = any(result.outcome == "fail" and result.cause != "model" for result in report.results)
     return BAD_STREAM if failed else OK
@@ -117,7 +122,7 @@ def _tried(arguments: argparse.Namespace, chosen: Plan) -> CheckReport:
     api_key = _key(arguments.api_key_env)
     print(_cost(chosen), file=screen, flush=True)
     try:
-        with live_table(screen, len(chosen.items)) as table:
+        with live_table(screen, chosen.items) as table:
             return run_checks(
                 arguments.base_url,
                 model=arguments.model,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 from typing import Any
 
@@ -38,6 +39,8 @@ from tests.scripted import (
 from tests.small_streams import CHAT, frame
 
 ANSWERS: dict[str, Any] = {"chat": chat_answer, "responses": response_answer}
+numbers = itertools.count()
+"""What is found out of a server is remembered: each test asks another one."""
 both_ways = pytest.mark.parametrize("way", WAYS)
 both_apis = pytest.mark.parametrize("api", ["chat", "responses"])
 
@@ -408,7 +411,7 @@ def test_clients_are_what_the_protocols_ask_for(api: Any) -> None:
 def probed(*answers: Any) -> tuple[list[str], Any]:
     """What is asked to find out, and the client that comes of it."""
     script = Script(*answers)
-    found = streamshim.connect(f"http://{id(script)}.test/v1", http_client=script.http, model="m-1")
+    found = streamshim.connect(f"http://server-{next(numbers)}.test/v1", http_client=script.http, model="m-1")
     return [request.url.path for request in script.requests], found
 
 
@@ -460,7 +463,7 @@ def test_a_chosen_api_is_not_asked_for() -> None:
 def test_an_asynchronous_client_is_found_the_same_way() -> None:
     async def find(*answers: Any) -> Any:
         script = Script(*answers, way="async")
-        return await streamshim.aconnect(f"http://async-{id(script)}.test/v1", http_client=script.http)
+        return await streamshim.aconnect(f"http://server-{next(numbers)}.test/v1", http_client=script.http)
 
     assert isinstance(asyncio.run(find(refuses(400, "no input"))), AsyncResponsesClient)
     assert isinstance(asyncio.run(find(refuses(404, "Not Found"))), streamshim.AsyncChatCompletionsClient)

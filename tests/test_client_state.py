@@ -10,7 +10,7 @@ import httpx2
 import pytest
 
 from streamshim import Conversation, ConversationStore, ResponseNotFoundError, ResponsesClient
-from tests.scripted import WAYS, Script, Way, refuses, repairs_of, response_answer, response_body
+from tests.scripted import WAYS, Script, Way, breaks, refuses, repairs_of, response_answer, response_body
 from tests.small_streams import frame, responses
 
 both_ways = pytest.mark.parametrize("way", WAYS)
@@ -144,6 +144,16 @@ def test_an_answer_without_memory_is_never_shown(forgot: Any, way: Way) -> None:
     )
     assert said(script.bodies[2]) == ALL
     assert [answer.text for answer in conversation.answers] == ["At nine.", "At three."]
+
+
+@both_ways
+def test_an_answer_without_memory_is_not_shown_where_no_other_can_be_had(way: Way) -> None:
+    script = Script(FIRST, FORGOT, breaks(), api="responses", way=way, max_retries=0)
+    conversation = begun(script)
+    events = script.events(conversation, errors="event")
+    assert events[-1].status == "truncated"
+    assert not [event for event in events if event.type == "text_delta"]
+    assert len(conversation.answers) == 1
 
 
 def test_a_server_that_forgets_is_not_relied_on_with_other_conversations() -> None:

@@ -147,7 +147,7 @@ class Question:
         if not self._degrade:
             return False
         for fallback in FALLBACKS:
-            if fallback not in self._without and fallback.is_asked(self._body) and fallback.is_refused_by(error):
+            if fallback.is_asked(self._body) and fallback.is_refused_by(error):
                 logger.info("the server refuses %s: %s", fallback.name, error.message)
                 self._without.append(fallback)
                 self._memory.learn(self.asked.model, fallback)
@@ -186,16 +186,23 @@ class Question:
 
     def rejected(self, response: ModelResponse) -> bool:
         """Whether an answer that was kept back is not to be shown: the question is to be asked again."""
-        if self._lost_state(response):
-            return True
-        if not response.choices and response.error is not None and self._does_without(response.error):
-            return True
-        ignored = response.status in ("completed", "incomplete") and not response.tool_calls
-        if self._must_call() and ignored and response.finish_reason != "length":
-            logger.info("the server answers without a call though one is required: the tools are told in words")
-            self._without.append(TOOLS)
-            return True
-        return False
+        is_rejected = self._lost_state(response) or self._refused_inside(response) or self._ignored_tools(response)
+        if is_rejected:
+            self.judge = None
+        return is_rejected
+
+    def _refused_inside(self, response: ModelResponse) -> bool:
+        """Whether the answer is nothing but a refusal of what can be done without."""
+        return not response.choices and response.error is not None and self._does_without(response.error)
+
+    def _ignored_tools(self, response: ModelResponse) -> bool:
+        """Whether the answer lacks the call that was demanded, though it was free to have one."""
+        is_whole = response.status in ("completed", "incomplete") and response.finish_reason != "length"
+        if not is_whole or response.tool_calls or not self._must_call():
+            return False
+        logger.info("the server answers without a call though one is required: the tools are told in words")
+        self._without.append(TOOLS)
+        return True
 
     def settle(self, response: ModelResponse) -> None:
         """The answer was shown, and is over."""

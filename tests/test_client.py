@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx
@@ -24,7 +26,7 @@ from streamshim import (
     StreamTruncatedError,
 )
 from streamshim.client.options import RequestOptions, chat_members_of
-from tests.loopback import PAUSE, WATCH, serve
+from tests.loopback import PATIENCE_SECONDS, PAUSE, WATCH, serve
 from tests.scripted import (
     WAYS,
     Script,
@@ -36,6 +38,7 @@ from tests.scripted import (
     refuses,
     response_answer,
 )
+from tests.servers import serve_model
 from tests.small_streams import CHAT, frame
 
 ANSWERS: dict[str, Any] = {"chat": chat_answer, "responses": response_answer}
@@ -426,10 +429,11 @@ def probed(*answers: Any) -> tuple[list[str], Any]:
         (refuses(501, "not implemented"), ChatCompletionsClient),
         (refuses(401, "no key"), ChatCompletionsClient),
         (refuses(503, "busy"), ChatCompletionsClient),
-        (answer(b"<html>404", kind="text/html"), ChatCompletionsClient),
+        (answer(b"<html>a page", kind="text/html"), ChatCompletionsClient),
+        (answer(b"<html>no model here", status=404, kind="text/html"), ChatCompletionsClient),
         (answer(b'{"object":"response","status":"completed","output":[]}', kind="application/json"), ResponsesClient),
     ],
-    ids="no-input unprocessable no-model no-path no-method not-implemented no-key busy page response".split(),
+    ids="no-input unprocessable no-model no-path no-method not-implemented no-key busy page lost response".split(),
 )
 def test_a_server_is_asked_once_whether_it_has_responses(said: Any, kind: type) -> None:
     paths, client = probed(said)
@@ -472,6 +476,18 @@ def test_an_asynchronous_client_is_found_the_same_way() -> None:
 def test_a_server_that_cannot_be_reached_is_told_by_the_http_client() -> None:
     with pytest.raises((httpx.ConnectError, httpx2.ConnectError)):
         streamshim.connect("http://127.0.0.1:9/v1")
+
+
+def test_threads_may_share_a_client() -> None:
+    with serve_model() as server, ChatCompletionsClient(server.base_url, model="toy") as client:
+        together = threading.Barrier(8, timeout=PATIENCE_SECONDS)
+
+        def ask(number: int) -> str:
+            together.wait()
+            return client.chat(f"Say exactly: {number}").text
+
+        with ThreadPoolExecutor(8) as pool:
+            assert list(pool.map(ask, range(8))) == [str(number) for number in range(8)]
 
 
 def test_a_key_is_never_shown() -> None:

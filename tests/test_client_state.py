@@ -219,6 +219,25 @@ def test_an_answer_is_kept_back_until_the_server_has_shown_once_that_it_remember
     assert read_by_the_first_word(script, begun(script), second) == 2
 
 
+def test_an_answer_flows_at_once_where_the_reader_has_a_deadline() -> None:
+    flowing = Flowing("resp_1", (160, 5))
+    script = Script(FIRST, flowing, api="responses")
+    with script.client.stream(begun(script), idle_timeout=60) as events:
+        assert next(events.text_deltas()) == "At "
+        assert flowing.read == 2
+
+
+def test_an_answer_that_is_not_to_be_kept_is_not_continued() -> None:
+    script = Script(FIRST, WHOLE, WHOLE, api="responses")
+    conversation = Conversation("ann")
+    conversation.user("When is high water?")
+    script.chat(conversation, store=False)
+    conversation.user("And low water?")
+    script.chat(conversation)
+    assert [body.get("store") for body in script.bodies] == [False, None]
+    assert said(script.bodies[1]) == ALL
+
+
 def test_an_answer_flows_at_once_where_the_server_must_keep_the_conversation_or_need_not() -> None:
     for state in ("server", "client"):
         flowing = Flowing("resp_1", (160, 5))

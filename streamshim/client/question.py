@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import ErrorInfo
 from ..json_codec import clean
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from .wires import Asked, Wire
 
 logger = logging.getLogger("streamshim")
+
+Patience = Literal["none", "first", "whole"]
+"""How long an answer may be kept back: until it says something; its first one to a new kind of request until it is
+known whether it is the right one; or always until it is whole, since nobody sees it before."""
 
 
 class Question:
@@ -45,7 +49,7 @@ class Question:
         state: StoredState | None = None,
         retries: Retries,
         degrade: bool = True,
-        patient: bool = False,
+        patience: Patience = "first",
     ) -> None:
         """Ask nothing yet.
 
@@ -56,7 +60,7 @@ class Question:
             state: of a conversation on the Responses API.
             retries: how often a failed try is made again.
             degrade: whether to do without what the server does not have.
-            patient: nobody waits for the first words: an answer is kept back until all is known of it.
+            patience: how long an answer may be kept back for what is not known of the server.
         """
         self.asked = asked
         self._notes: list[tuple[str, str]] = []
@@ -66,7 +70,7 @@ class Question:
         self._state = state
         self._retries = retries
         self._degrade = degrade
-        self._patient = patient
+        self._patience: Patience = patience
         self._without: list[Fallback] = []
         self._body: dict[str, Any] = {}
         self._is_whole = False
@@ -171,8 +175,9 @@ class Question:
         state = self._state if self._leans_on_server and self._state and self._state.state == "auto" else None
         if state is None and not self._degrade:
             return None
-        trusted = self._memory.remembers is True and not self._patient
-        return Judge(state, trusted=trusted, must_call=self._degrade and self._must_call())
+        knows = self._memory.remembers is True and self._patience != "whole"
+        hurried = self._patience == "none"
+        return Judge(state, trusted=knows or hurried, must_call=self._degrade and self._must_call() and not hurried)
 
     @property
     def _leans_on_server(self) -> bool:

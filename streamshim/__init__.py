@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .arguments import ArgumentDelta, ArgumentEnd, PartialArguments, PartialObject, live_arguments
+    from .bridge import LeftOut, UnsupportedMemberError, chat_request, responses_request
     from .client import (
         AsyncChatCompletionsClient,
         AsyncLLMClient,
@@ -92,12 +93,14 @@ if TYPE_CHECKING:
     )
     from .http_error import read_error
     from .http_transport import transport
+    from .relayed_response import RelayLedger
     from .response import Collector, ModelResponse, collect
     from .stats import StreamStats
     from .streams import AsyncEventStream, EventStream, aparse, astream, parse, stream
 
 _MODULES = {
     ".arguments": "ArgumentDelta ArgumentEnd PartialArguments PartialObject live_arguments",
+    ".bridge": "LeftOut UnsupportedMemberError chat_request responses_request",
     ".client": (
         "AsyncChatCompletionsClient AsyncLLMClient AsyncResponsesClient AsyncRun ChatCompletionsClient LLMClient "
         "MaxTurnsError OutputError ResponsesClient Run Tool ToolResult aconnect connect file_part image_part text_part"
@@ -120,6 +123,7 @@ _MODULES = {
     ),
     ".http_error": "read_error",
     ".http_transport": "transport",
+    ".relayed_response": "RelayLedger",
     ".response": "Collector ModelResponse collect",
     ".stats": "StreamStats",
     ".streams": "AsyncEventStream EventStream aparse astream parse stream",
@@ -151,6 +155,7 @@ __all__ = [
     "InputError",
     "InputFinding",
     "LLMClient",
+    "LeftOut",
     "MaxTurnsError",
     "MediaDelta",
     "MediaEnd",
@@ -167,6 +172,7 @@ __all__ = [
     "RefusalDelta",
     "RefusalEnd",
     "RefusalStart",
+    "RelayLedger",
     "Repair",
     "ResponseNotFoundError",
     "ResponsesClient",
@@ -194,6 +200,7 @@ __all__ = [
     "ToolProgress",
     "ToolResult",
     "Unknown",
+    "UnsupportedMemberError",
     "Usage",
     "UsageReport",
     "aconnect",
@@ -203,6 +210,7 @@ __all__ = [
     "aiter_responses",
     "aparse",
     "astream",
+    "chat_request",
     "check_input",
     "collect",
     "connect",
@@ -216,6 +224,7 @@ __all__ = [
     "parse",
     "raise_for_findings",
     "read_error",
+    "responses_request",
     "stream",
     "text_part",
     "tool_result",

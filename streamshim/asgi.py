@@ -13,7 +13,7 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, MutableMapping
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from .bridge import Reply, Speak
 from .bridge.replies import BAD_GATEWAY, error_reply, reply
@@ -166,17 +166,17 @@ class App:
 
     def _request(self, scope: Scope, body: bytes) -> Any:
         """The request to the server behind; None for one about this program's health."""
-        path = scope["path"]
+        mounted_at = scope.get("root_path", "")
+        path = scope["path"].removeprefix(mounted_at)
         if path == "/healthz":
             return None
         headers = [(name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in scope["headers"]]
         _refuse_foreign_pages(dict(headers))
         if any(part in (".", "..") for part in path.split("/")):
             raise _RefusedError(error_reply(404, f"Unknown request: {path}", type="invalid_request_error"))
-        raw_path = scope.get("raw_path") or path.encode()
-        behind = (
-            raw_path.decode("latin-1").removeprefix("/v1") if path.startswith("/v1/") else raw_path.decode("latin-1")
-        )
+        raw_path = scope["raw_path"].decode("latin-1") if scope.get("raw_path") else quote(scope["path"])
+        raw_path = raw_path.removeprefix(quote(mounted_at))
+        behind = raw_path.removeprefix("/v1") if path.startswith("/v1/") else raw_path
         query = f"?{scope['query_string'].decode('latin-1')}" if scope["query_string"] else ""
         patience = dict.fromkeys(("read", "write", "pool"), _PATIENCE_SECONDS)
         return self._module.Request(
@@ -202,8 +202,8 @@ class App:
             return
         try:
             pieces = response.aiter_bytes()
-            if response.status_code >= 400 and self._secret is not None:
-                pieces = _without(self._secret, pieces)
+            if self._secret is not None:
+                pieces = _without(self._secret, pieces, at_once=response.status_code >= 400)
             await _start(send, response.status_code, _kept(response.headers.multi_items()))
             async for piece in pieces:
                 await send({"type": "http.response.body", "body": piece, "more_body": True})
@@ -252,9 +252,13 @@ async def _until_left(receive: Receive) -> None:
         pass
 
 
-async def _without(secret: bytes, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """An error's body, without the key that it may repeat."""
-    yield b"".join([piece async for piece in pieces]).replace(secret, b"[key]")
+async def _without(secret: bytes, pieces: AsyncIterator[bytes], *, at_once: bool) -> AsyncIterator[bytes]:
+    """A body without the key that an error in it may repeat; `at_once`: in one piece, since it is all error."""
+    if at_once:
+        yield b"".join([piece async for piece in pieces]).replace(secret, b"[key]")
+        return
+    async for piece in pieces:
+        yield piece.replace(secret, b"[key]")
 
 
 def _kept(headers: Iterable[tuple[str, str]]) -> list[tuple[bytes, bytes]]:

@@ -215,7 +215,7 @@ def test_streamed_answer_is_a_complete_sequence_of_events(bridge):
 
 def test_response_shows_what_was_asked(bridge):
     tool = {"type": "function", "name": "weather", "parameters": {}, "strict": True}
-    asked = {
+    asked: dict[str, Any] = {
         "instructions": "Be brief.",
         "temperature": 0.5,
         "top_p": 0.9,
@@ -230,7 +230,7 @@ def test_response_shows_what_was_asked(bridge):
         "prompt_cache_key": "k",
         "safety_identifier": "s",
     }
-    final = answered(bridge, text_answer("ok"), **asked)
+    final = answered(bridge, text_answer("ok"), ANNA, **asked)
     assert {name: final[name] for name in asked} == {
         **asked,
         "text": {"format": {"type": "text"}, "verbosity": "low"},
@@ -462,7 +462,7 @@ def test_input_items_of_a_stored_response_come_in_pages(bridge):
     response_id = answered(bridge, text_answer("one"), input=said)["id"]
 
     def page(**query: str) -> Any:
-        return about(bridge, "GET", f"/{response_id}/input_items", **query)[1]
+        return about(bridge, "GET", f"/{response_id}/input_items", ANNA, **query)[1]
 
     whole = page()
     assert [item["content"][0]["text"] for item in whole["data"]] == ["4", "3", "2", "1", "0"]

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from openai.types.chat import completion_create_params
+from openai.types.responses import response_create_params
 
 from streamshim.bridge import LeftOut, UnsupportedMemberError, chat_members, responses_members
 
@@ -225,6 +231,57 @@ def test_what_asks_for_nothing_is_not_reported():
     left_out: list[LeftOut] = []
     assert chat_members({"truncation": "disabled", "metadata": {}, "background": False}, left_out=left_out) == {}
     assert left_out == []
+
+
+# -- the documentation ------------------------------------------------------------------------------------------------
+
+TURNED = (
+    ("What becomes of a Responses request", response_create_params, chat_members),
+    ("What becomes of a chat request", completion_create_params, responses_members),
+)
+ASKING: dict[str, Any] = {
+    "background": True,
+    "context_management": [{"type": "compaction"}],
+    "conversation": "conv_1",
+    "prompt": {"id": "pmpt_1"},
+    "audio": {},
+    "logit_bias": {"5": 1},
+    "modalities": ["audio"],
+    "n": 2,
+    "stop": "x",
+    "reasoning": {"summary": "auto"},
+    "include": ["reasoning.encrypted_content"],
+    "truncation": "auto",
+    "metadata": {"a": "b"},
+}
+"""Values that ask for something."""
+
+
+def told_of(heading: str) -> dict[str, str]:
+    """What a table of the documentation says of each member."""
+    page = (Path(__file__).parent.parent / "docs" / "speaking.md").read_text(encoding="utf-8")
+    section = page.partition(f"## {heading}\n")[2].partition("| member |")[2].partition("\n\n")[0]
+    rows = [line.strip("|").split(" | ") for line in section.splitlines() if line.startswith("| `")]
+    return {name: becomes for names, becomes in rows for name in re.findall(r"`(\w+)`", names)}
+
+
+@pytest.mark.parametrize(("heading", "params", "turn"), TURNED, ids=["responses", "chat"])
+def test_documentation_says_what_becomes_of_every_member_of_the_api(heading, params, turn):
+    told = told_of(heading)
+    (base,) = (kind for name, kind in vars(params).items() if name.endswith("CreateParamsBase"))
+    assert told.keys() == base.__annotations__.keys() | {"stream"}
+    for name, becomes in told.items():
+        if becomes.startswith("refused"):
+            with pytest.raises(UnsupportedMemberError):
+                turn({name: ASKING[name]})
+        elif becomes.startswith("left out"):
+            left_out: list[LeftOut] = []
+            assert turn({name: ASKING.get(name, {"a": 1})}, left_out=left_out) == {}
+            assert left_out[0].param.startswith(name)
+        elif becomes.startswith("the same"):
+            tools = [ITEM_TOOL if turn is chat_members else CHAT_TOOL]
+            value: Any = {"include_obfuscation": True} if name == "stream_options" else True
+            assert turn({"tools": tools, name: value})[name] == value
 
 
 # -- both ways --------------------------------------------------------------------------------------------------------

@@ -7,9 +7,10 @@ import pytest
 from streamshim.check import CheckReport, run_checks, verdict
 from streamshim.check.faults import FAULTS
 from streamshim.check.plan import all_items
+from streamshim.check.summary import summary_lines
 from tests.servers import serve_model
 from tests.servers.expected_checks import EXPECTED, Expected, expected_of
-from tests.servers.habits import HABITS
+from tests.servers.habits import HABITS, Stage
 from tests.servers.vendors import VENDORS
 
 KEY = "sk-the-right-one"
@@ -47,9 +48,22 @@ def test_everything_passes_where_everything_is_right() -> None:
     assert (verdict(report).tier, verdict(report).alone, verdict(report).lost) == (3, [], [])
 
 
+def left_out(habit: str) -> tuple[str, ...]:
+    """The items of an API that a habit has nothing to do with, and the slow one."""
+    stages = HABITS[habit].keys()
+    apis = {"chat", "responses", "completions"}
+    if stages <= {Stage.CHUNKS, Stage.CHAT_BODY}:
+        apis = {"chat"}
+    elif stages <= {Stage.EVENTS, Stage.RESPONSE_BODY}:
+        apis = {"responses"}
+    foreign = {"chat", "responses", "completions"} - apis
+    slow = () if SLOW in EXPECTED.get(habit, {}) else (SLOW,)
+    return tuple(item for item in ITEMS if item.partition(".")[0] in foreign or item in slow)
+
+
 @pytest.mark.parametrize("habit", HABITS)
 def test_a_habit_is_named_and_nothing_else_is(habit: str) -> None:
-    skip = () if SLOW in EXPECTED.get(habit, {}) else (SLOW,)
+    skip = left_out(habit)
     assert found(check(habit, skip=skip), skipped=skip) == EXPECTED.get(habit, {})
 
 
@@ -73,6 +87,18 @@ def test_every_fault_of_the_table_is_shown_by_a_habit() -> None:
 def test_every_expectation_is_of_a_habit_and_of_an_item() -> None:
     assert EXPECTED.keys() <= HABITS.keys()
     assert {item for expected in EXPECTED.values() for item in expected} <= set(ITEMS)
+
+
+def test_each_request_has_a_connection_of_its_own() -> None:
+    with serve_model() as server:
+        run_checks(server.base_url, model="toy", only=["reachability", "completions"])
+        assert [request.headers["connection"] for request in server.requests] == ["close"] * 4
+
+
+def test_an_error_of_several_lines_is_told_in_one() -> None:
+    report = check("tools-crash", skip=(SLOW,))
+    (line,) = (line for line in summary_lines(report) if "chat.tool-result " in line)
+    assert line.split(maxsplit=1)[1] == 'HTTP 500: "2 errors: tools: no list tool_choice: no text"'
 
 
 def test_a_server_that_asks_for_no_key_is_told_of() -> None:

@@ -96,6 +96,9 @@ def server_for(page: Path) -> Generator[str]:
     elif page.stem == "client":
         with serve_model() as model:
             yield model.base_url
+    elif page.stem == "speaking":
+        with serve_model(apis=("chat",)) as model:
+            yield model.base_url
     elif page.stem == "observability":
         with serve(counted_answer()) as server:
             yield server.url
@@ -112,7 +115,9 @@ def counted_answer() -> list[bytes]:
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=name_of)
-def test_python_blocks_of_a_page_run_from_top_to_bottom(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_python_blocks_of_a_page_run_from_top_to_bottom(
+    page: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     document = Document.parse(str(page), PythonCodeBlockParser())
     examples = list(document.examples())
     assert len(examples) == blocks(page)
@@ -120,7 +125,7 @@ def test_python_blocks_of_a_page_run_from_top_to_bottom(page: Path, monkeypatch:
         monkeypatch.setenv("NO_PROXY", "127.0.0.1")
         monkeypatch.setenv("OPENAI_BASE_URL", url)
         monkeypatch.setenv("OPENAI_API_KEY", "none")
-        document.namespace.update(url=url, body={}, headers={}, sloppy_url=sloppy.url)
+        document.namespace.update(url=url, body={}, headers={}, sloppy_url=sloppy.url, folder=tmp_path)
         for example in examples:
             if can_run(example.parsed):
                 example.evaluate()

@@ -16,15 +16,16 @@ PUBLIC_NAMES = """
     ArgumentDelta ArgumentEnd AsyncChatCompletionsClient AsyncEventStream AsyncLLMClient
     AsyncResponsesClient AsyncRun ChatCompletionsClient ChatEncoder Citation Collector Conversation
     ConversationStore Cursor ErrorInfo ErrorReport Event EventStream Evidence Finish InputError
-    InputFinding LLMClient MaxTurnsError MediaDelta MediaEnd MediaStart Metadata ModelResponse OutputError
-    PartialArguments PartialObject RawFrame ReasoningDelta ReasoningEnd ReasoningStart RefusalDelta
-    RefusalEnd RefusalStart Repair ResponseNotFoundError ResponsesClient ResponsesEncoder Run SourceError
-    StateFallback StoredResponse StoredState StreamDecoder StreamEnd StreamFailedError StreamStart
-    StreamStats StreamTimeoutError StreamTruncatedError StreamshimError TextDelta TextEnd TextStart Tool
-    ToolCallDelta ToolCallEnd ToolCallStart ToolProgress ToolResult Unknown Usage UsageReport aconnect
-    aconvert aencode_chat aencode_responses aiter_responses aparse astream check_input collect connect
-    convert encode_chat encode_responses file_part image_part iter_responses live_arguments parse
-    raise_for_findings read_error stream text_part tool_result transport
+    InputFinding LLMClient LeftOut MaxTurnsError MediaDelta MediaEnd MediaStart Metadata ModelResponse
+    OutputError PartialArguments PartialObject RawFrame ReasoningDelta ReasoningEnd ReasoningStart
+    RefusalDelta RefusalEnd RefusalStart RelayLedger Repair ResponseNotFoundError ResponsesClient
+    ResponsesEncoder Run SourceError StateFallback StoredResponse StoredState StreamDecoder StreamEnd
+    StreamFailedError StreamStart StreamStats StreamTimeoutError StreamTruncatedError StreamshimError
+    TextDelta TextEnd TextStart Tool ToolCallDelta ToolCallEnd ToolCallStart ToolProgress ToolResult
+    Unknown UnsupportedMemberError Usage UsageReport aconnect aconvert aencode_chat aencode_responses
+    aiter_responses aparse astream chat_request check_input collect connect convert encode_chat
+    encode_responses file_part image_part iter_responses live_arguments parse raise_for_findings
+    read_error responses_request stream text_part tool_result transport
 """.split()
 
 CHAT_STREAM = b'data: {"choices":[{"delta":{"content":"hello"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'

@@ -8,6 +8,7 @@ from .items import CheckItem, CheckResult
 from .plan import Plan, all_items, plan
 from .recorded import judge_recorded
 from .report_json import report_json
+from .report_page import report_page
 from .running import CheckReport, run_checks
 from .verdict import Verdict, verdict
 
@@ -21,6 +22,7 @@ __all__ = [
     "judge_recorded",
     "plan",
     "report_json",
+    "report_page",
     "run_checks",
     "verdict",
 ]

@@ -42,10 +42,15 @@ def all_items(model: str) -> list[CheckItem]:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The items that are tried, and those that are skipped."""
+    """The whole checklist, and the ids of the items that are tried."""
 
-    items: Sequence[CheckItem]
-    skipped: Sequence[CheckItem] = ()
+    checklist: Sequence[CheckItem]
+    chosen: frozenset[str]
+
+    @property
+    def items(self) -> list[CheckItem]:
+        """The items that are tried, in order."""
+        return [item for item in self.checklist if item.id in self.chosen]
 
     @property
     def requests(self) -> list[Request]:
@@ -105,7 +110,7 @@ def plan(model: str, only: Iterable[str] = (), skip: Iterable[str] = ()) -> Plan
         named = not only or any(_is_named(item, word) for word in only)
         return named and not any(_is_named(item, word) for word in skip)
 
-    return Plan([item for item in items if is_chosen(item)], [item for item in items if not is_chosen(item)])
+    return Plan(items, frozenset(item.id for item in items if is_chosen(item)))
 
 
 def _is_named(item: CheckItem, word: str) -> bool:

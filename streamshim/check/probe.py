@@ -185,7 +185,8 @@ class Probe:
 
     def _about(self, request: Request) -> dict[str, Any]:
         key = self._api_key if request.key == "given" else WRONG_KEY
-        headers = {"Accept": "text/event-stream" if request.is_streamed else "application/json"}
+        # an answer that broke may leave its connection broken: the next item must not suffer for it
+        headers = {"Accept": "text/event-stream" if request.is_streamed else "application/json", "Connection": "close"}
         if key:
             headers["Authorization"] = f"Bearer {key}"
         if request.body is None:

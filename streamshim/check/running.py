@@ -129,10 +129,9 @@ class _Run:
             for item in items:
                 if item.id not in self._results:
                     self._conclude(item)
-        for item in self._plan.skipped:
-            self._results[item.id] = CheckResult(item, "not tried", "left out")
-        order = [*self._plan.items, *self._plan.skipped]
-        return [self._results[item.id] for item in order]
+        return [
+            self._results.get(item.id) or CheckResult(item, "not tried", "left out") for item in self._plan.checklist
+        ]
 
     def _ask(self, item: CheckItem) -> None:
         if closed := self._closed.get(None) or self._closed.get(item.api):

@@ -26,7 +26,7 @@ def summary_lines(report: CheckReport) -> Iterator[str]:
         yield f"  {expected.fault:<25} {loop}{helper}"
     yield f"with streamshim: {judged.sdk_with_streamshim}"
     for id in judged.lost:
-        yield f"  {id:<25} {report[id].detail}"
+        yield f"  {id:<25} {' '.join(report[id].detail.split())}"
     if report.requests:
         yield f"{report.requests} requests, {report.tokens:,} tokens"
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .faults import FAULTS
+from .faults import FAULTS, HARMLESS, Fault
 from .items import GROUPS, Group, Outcome
 from .running import CheckReport
 
@@ -74,17 +74,18 @@ class Verdict:
         if not self.alone:
             return "the official SDK reads everything that came"
         loop = sum(bool(expected.loop) for expected in self.alone)
-        helper = len(self.alone)
+        helper = sum(bool(expected.helper) for expected in self.alone)
         return (
-            f"the official SDK stumbles over {_counted(helper, 'fault')} in its .stream() helpers, "
-            f"and over {loop} of them in a plain loop"
+            f"the official SDK stumbles over {_counted(loop, 'fault')} in a plain loop over a stream, "
+            f"and over {helper} in its .stream() helpers"
         )
 
     @property
     def sdk_with_streamshim(self) -> str:
         """The same with it."""
         put_right = sum(not expected.is_lost for expected in self.alone)
-        lost = f"; {_counted(len(self.lost), 'item')} fail whoever reads" if self.lost else ""
+        fails = "1 item fails" if len(self.lost) == 1 else f"{len(self.lost)} items fail"
+        lost = f"; {fails} whoever reads" if self.lost else ""
         if not self.alone:
             return "nothing has to be put right" + lost
         what = "all of it is" if put_right == len(self.alone) else f"{put_right} of these {len(self.alone)} are"
@@ -98,9 +99,14 @@ def verdict(report: CheckReport) -> Verdict:
         counts[result.item.group][result.outcome] += 1
     scores: dict[Group, Score] = {group: Score(count) for group, count in counts.items() if count}
     rows = [FAULTS[fault] for fault in report.faults]
-    alone = [Expectation(row.id, row.sdk, row.helper or row.sdk, row.lost) for row in rows if row.sdk or row.helper]
+    alone = [Expectation(row.id, row.sdk, _helper(row), row.lost) for row in rows if row.sdk or row.helper]
     lost = [result.item.id for result in report.results if result.outcome == "fail" and result.cause != "model"]
     return Verdict(_tier(report), scores, alone, lost)
+
+
+def _helper(fault: Fault) -> str:
+    """What the helper does: the same as a loop, unless it is said."""
+    return "" if fault.helper == HARMLESS else fault.helper or fault.sdk
 
 
 def _tier(report: CheckReport) -> int:

@@ -158,6 +158,10 @@ def _write(arguments: argparse.Namespace, report: CheckReport) -> None:
         print(dumps(report_json(report)))
     elif arguments.json:
         _write_file(arguments.json, dumps(report_json(report)) + "\n")
+    if arguments.html:
+        from ..check.report_page import report_page
+
+        _write_file(arguments.html, report_page(report))
 
 
 def _write_file(name: str, text: str) -> None:

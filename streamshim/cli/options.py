@@ -14,8 +14,8 @@ def add_file_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", nargs="?", default="-", metavar="FILE", help="a recorded stream; '-' is standard input")
 
 
-def add_decoder_options(parser: argparse.ArgumentParser) -> None:
-    """Adds the options of `StreamDecoder` that are worth having on a command line."""
+def add_reading_options(parser: argparse.ArgumentParser) -> None:
+    """Adds the options of `StreamDecoder` that decide what is read in a stream."""
     group = parser.add_argument_group("how the stream is read")
     group.add_argument(
         "--reasoning-tags",
@@ -25,6 +25,12 @@ def add_decoder_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--tool-markup", action="store_true", help="read tool calls that leaked into the text")
     group.add_argument("--trust-eof", action="store_true", help="the end of the bytes is the end of the answer")
+
+
+def add_decoder_options(parser: argparse.ArgumentParser) -> None:
+    """Adds the options of `StreamDecoder` that are worth having on a command line."""
+    add_reading_options(parser)
+    group = parser.add_argument_group("what is shown of it")
     group.add_argument("--strict", action="store_true", help="report every repair as an error")
     group.add_argument("--repairs", action="store_true", help="show each repair where it was made")
     group.add_argument("--raw", action="store_true", help="show the frames behind the events")

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import os
+import socket
 import sqlite3
 import sys
 from contextlib import ExitStack
+from typing import TYPE_CHECKING
 
 from ..history import ConversationStore
 from .exits import OK, UsageError
+from .options import add_reading_options
+
+if TYPE_CHECKING:
+    from ..asgi import App
 
 NAME = "serve"
 SUMMARY = "speak Responses in front of a server that has Chat Completions alone, or the other way round"
@@ -34,16 +41,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--leave-out-hosted-tools", action="store_true", help="go on without tools that the vendor would have to run"
     )
+    add_reading_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Serves until it is interrupted."""
     from ..asgi import create_app
 
-    try:
-        import uvicorn
-    except ModuleNotFoundError:
-        raise UsageError('serve needs uvicorn: pip install "streamshim[serve]"') from None
+    if importlib.util.find_spec("uvicorn") is None:
+        raise UsageError('serve needs uvicorn: pip install "streamshim[serve]"')
     key = _key(arguments.api_key_env)
     if arguments.store and arguments.speak != "responses":
         raise UsageError("--store needs --speak responses: on the chat API nothing is stored")
@@ -55,14 +61,29 @@ def run(arguments: argparse.Namespace) -> int:
                 store=stack.enter_context(ConversationStore(arguments.store)) if arguments.store else None,
                 api_key=key,
                 hosted_tools="leave_out" if arguments.leave_out_hosted_tools else "refuse",
+                reasoning_tags=arguments.reasoning_tags,
+                tool_markup=arguments.tool_markup,
+                trust_eof=arguments.trust_eof,
             )
         except (ModuleNotFoundError, ValueError) as error:
             raise UsageError(str(error)) from None
         except (OSError, sqlite3.Error) as error:
             raise UsageError(f"cannot open {arguments.store}: {error}") from None
-        _announce(arguments, has_key=key is not None)
-        uvicorn.run(app, host=arguments.host, port=arguments.port, log_level="warning")
+        _serve(app, arguments)
     return OK
+
+
+def _serve(app: App, arguments: argparse.Namespace) -> None:
+    """Listen until interrupted; say where once somebody can ask there."""
+    import uvicorn
+
+    class Server(uvicorn.Server):
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            if self.started:
+                _announce(arguments, self.servers[0].sockets[0].getsockname()[1])
+
+    Server(uvicorn.Config(app, host=arguments.host, port=arguments.port, log_level="warning")).run()
 
 
 def _key(name: str | None) -> str | None:
@@ -74,9 +95,9 @@ def _key(name: str | None) -> str | None:
     return key
 
 
-def _announce(arguments: argparse.Namespace, *, has_key: bool) -> None:
+def _announce(arguments: argparse.Namespace, port: int) -> None:
     host = f"[{arguments.host}]" if ":" in arguments.host else arguments.host
-    print(f"http://{host}:{arguments.port}/v1 speaks {arguments.speak}; Ctrl+C ends it", file=sys.stderr)
+    print(f"http://{host}:{port}/v1 speaks {arguments.speak}; Ctrl+C ends it", file=sys.stderr, flush=True)
     if arguments.host not in _LOOPBACK:
-        whose = "with the key of this program" if has_key else "with keys of their own"
-        print(f"streamshim: warning: others on the network can ask here, {whose}", file=sys.stderr)
+        whose = "with keys of their own" if arguments.api_key_env is None else "with the key of this program"
+        print(f"streamshim: warning: others on the network can ask here, {whose}", file=sys.stderr, flush=True)

@@ -126,7 +126,7 @@ class Templates:
             if not position:
                 data = blocks.rest + data
             blocks.rest = b""
-        if len(data) <= _FEW * template.fixed:
+        if not position and len(data) <= _FEW * template.fixed:
             rest = data[self._few(data, events) :]
         else:
             rest = data[self._take(data, position, events) :]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Iterable
 from functools import cache
-from hashlib import sha256
 from importlib import resources
 
 from ..capture import Capture
+from .document import document
 from .drawing import draw
 from .lanes import KINDS, lanes_of
 from .markup import Markup, element, join
@@ -60,27 +59,7 @@ def page(title: str, timelines: Iterable[Timeline], capture: Capture | None = No
     if len(sections) > 1:
         numbers = (element("h2", f"response {number} of {len(sections)}") for number in range(1, len(sections) + 1))
         sections = [join(pair) for pair in zip(numbers, sections, strict=True)]
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=_policy()),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", name="color-scheme", content="light dark"),
-        element("link", rel="icon", href="data:,"),
-        element("title", f"{title}: timeline"),
-        element("style", style()),
-    )
-    body = element("body", element("h1", title), *sections, element("script", script()))
-    return f"<!doctype html>\n{element('html', head, body, lang='en')}\n"
-
-
-def _policy() -> str:
-    """Nothing may be loaded, and nothing run but our own program: a stream cannot even if it got past the escaping."""
-    return f"default-src 'none'; img-src data:; style-src {_hash(style())}; script-src {_hash(script())}"
-
-
-def _hash(content: str) -> str:
-    return f"'sha256-{b64encode(sha256(content.encode()).digest()).decode()}'"
+    return document(f"{title}: timeline", element("h1", title), *sections, style=style(), script=script())
 
 
 def _resource(name: str) -> Markup:

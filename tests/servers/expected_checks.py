@@ -215,6 +215,17 @@ tools-ignored responses.tool-call fail/server
 tools-ignored responses.arguments fail/server
 tools-ignored responses.parallel-tools fail/server
 tools-ignored responses.no-arguments fail/server
+tools-crash chat.tool-call fail/server
+tools-crash chat.arguments fail/server
+tools-crash chat.parallel-tools fail/server
+tools-crash chat.no-arguments fail/server
+tools-crash chat.tool-result fail/server
+tools-crash responses.tool-call fail/server
+tools-crash responses.arguments fail/server
+tools-crash responses.parallel-tools fail/server
+tools-crash responses.no-arguments fail/server
+tools-crash responses.tool-output fail/server
+tools-crash responses.hosted-tools fail/server
 tools-refused chat.tool-call unsupported
 tools-refused chat.arguments unsupported
 tools-refused chat.parallel-tools unsupported

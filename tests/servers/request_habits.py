@@ -47,6 +47,7 @@ def _schema(body: Json) -> bool:
 _ignore("tools-ignored", "tools", "tool_choice", "parallel_tool_calls")
 _ignore("tool-choice-ignored", "tool_choice")
 _ignore("parallel-ignored", "parallel_tool_calls")
+_refuse("tools-crash", lambda body: body.get("tools"), "2 errors:\n  tools: no list\n  tool_choice: no text", 500)
 _refuse("tools-refused", lambda body: body.get("tools"), "this model does not support tools")
 
 

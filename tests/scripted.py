@@ -64,6 +64,7 @@ def chat_answer(
             entry = {"index": index, "id": f"call_{next(_numbers)}", "type": "function", "function": function}
             deltas.append({"tool_calls": [entry]})
         head = {"id": f"chatcmpl-{next(_numbers)}", "object": "chat.completion.chunk", "created": 1, "model": "m-1"}
+        chunks: list[Json]
         chunks = [{**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas]
         word = finish or ("tool_calls" if calls else "stop")
         chunks.append({**head, "choices": [{"index": 0, "delta": {}, "finish_reason": word}]})

@@ -363,7 +363,13 @@ def test_what_is_done_without_is_not_asked_for_any_more(fallback: Any) -> None:
     of_tools = {"tools": [Tool(look).declaration()], "tool_choice": "required", "parallel_tool_calls": True}
     members = dict.fromkeys("max_tokens max_completion_tokens max_output_tokens temperature top_p seed".split(), 1)
     words = dict.fromkeys("stop user reasoning_effort".split(), "low")
-    rest = {"store": True, "metadata": {}, "stream_options": {}, "response_format": {"type": "json_object"}}
+    rest = {
+        "store": True,
+        "metadata": {},
+        "include": [],
+        "stream_options": {},
+        "response_format": {"type": "json_object"},
+    }
     body = {**asked, **of_tools, **members, **words, **rest}
     assert fallback.is_asked(body)
     assert not fallback.is_asked(fallback.replaced(body))

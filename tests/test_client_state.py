@@ -77,6 +77,16 @@ def test_a_client_that_keeps_the_conversation_sends_it_all_and_has_nothing_store
     assert second["include"] == ["reasoning.encrypted_content"]
 
 
+def test_thought_that_cannot_be_had_encrypted_is_done_without() -> None:
+    said = "Encrypted content is not supported with this model."
+    script = Script(refuses(400, said, param="include"), FIRST, api="responses", state="client")
+    conversation = Conversation()
+    conversation.user("Hi")
+    assert script.chat(conversation, reasoning_effort="low").repairs == {"member-refused": 1}
+    assert "include" not in script.bodies[1]
+    assert script.bodies[1]["reasoning"] == {"effort": "low"}
+
+
 # -- a server that refuses --------------------------------------------------------------------------------------------
 
 

@@ -77,16 +77,6 @@ class Question:
         self._ready: str | None = None
         self.state_fallback: StateFallback | None = None
 
-    @property
-    def api(self) -> str:
-        """The API that is asked."""
-        return self._wire.api
-
-    @property
-    def path(self) -> str:
-        """Where it is posted to, behind the base URL."""
-        return self._wire.path
-
     def prepare(self) -> None:
         """Write the first request, so that what is wrong with it is told at once.
 

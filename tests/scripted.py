@@ -64,6 +64,7 @@ def chat_answer(
             entry = {"index": index, "id": f"call_{next(_numbers)}", "type": "function", "function": function}
             deltas.append({"tool_calls": [entry]})
         head = {"id": f"chatcmpl-{next(_numbers)}", "object": "chat.completion.chunk", "created": 1, "model": "m-1"}
+        chunks: list[Json]
         chunks = [{**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas]
         word = finish or ("tool_calls" if calls else "stop")
         chunks.append({**head, "choices": [{"index": 0, "delta": {}, "finish_reason": word}]})
@@ -169,6 +170,7 @@ class Script:
         self.answers = list(answers)
         self.requests: list[httpx2.Request] = []
         self.waits: list[float] = []
+        self.is_overrun = False
         self.way = way
         if way == "sync":
             http: Any = httpx2.Client(transport=httpx2.MockTransport(self._answer))
@@ -186,6 +188,7 @@ class Script:
     def _answer(self, request: httpx2.Request) -> httpx2.Response:
         self.requests.append(request)
         if not self.answers:
+            self.is_overrun = True
             raise AssertionError("the script is over, and more is asked")
         return self.answers.pop(0)(request)
 
@@ -196,8 +199,11 @@ class Script:
 
     def chat(self, given: Any, **options: Any) -> ModelResponse:
         """The whole answer."""
-        result = self.client.chat(given, **options)
-        return result if self.way == "sync" else asyncio.run(result)
+        try:
+            result = self.client.chat(given, **options)
+            return result if self.way == "sync" else asyncio.run(result)
+        finally:
+            assert not self.is_overrun, "more was asked than the script has answers for"
 
     def events(self, given: Any, **options: Any) -> list[Any]:
         """The events of an answer."""
@@ -208,6 +214,12 @@ class Script:
         return self._drained(lambda: self.client.run(given, **options))
 
     def _drained(self, make: Callable[[], Any]) -> tuple[list[Any], Any]:
+        try:
+            return self._drain(make)
+        finally:
+            assert not self.is_overrun, "more was asked than the script has answers for"
+
+    def _drain(self, make: Callable[[], Any]) -> tuple[list[Any], Any]:
         if self.way == "sync":
             with make() as stream:
                 return list(stream), stream

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import select
 import signal
 import subprocess
 import sys
@@ -146,52 +147,63 @@ def test_a_server_that_cannot_be_reached_is_told_in_one_line() -> None:
         assert run.stderr.count("\n") == 1
 
 
-def read_until(stream: Any, words: str) -> str:
-    """What a program says, up to some words."""
-    text = ""
-    while words not in text:
-        piece = os.read(stream if isinstance(stream, int) else stream.fileno(), 1024).decode()
-        assert piece, f"the program ended, having said {text!r}"
-        text += piece
-    return text
+class Output:
+    """What a program says, waited for word by word."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._said = ""
+
+    def until(self, words: str) -> str:
+        """All up to some words; what stands behind them is for the next time."""
+        while words not in self._said:
+            ready, _, _ = select.select([self._descriptor], [], [], PATIENCE_SECONDS)
+            piece = os.read(self._descriptor, 1024).decode() if ready else ""
+            assert piece, f"{words!r} never came; what came is {self._said!r}"
+            self._said += piece
+        said, self._said = self._said.split(words, 1)
+        return said + words
+
+
+@contextmanager
+def running(*arguments: str, **streams: Any) -> Generator[Any]:
+    """The program, which is ended with the block if it has not ended itself."""
+    environment = {**ENVIRONMENT, "TERM": "dumb"}
+    with subprocess.Popen(command(*arguments), cwd=ROOT, env=environment, **streams) as process:
+        try:
+            yield process
+            process.wait(PATIENCE_SECONDS)
+        finally:
+            process.kill()
 
 
 def test_ctrl_c_stops_an_answer_and_the_chat_goes_on() -> None:
     begun = frame({"choices": [{"delta": {"content": "Hello"}}]})
-    with serve([begun, WATCH]) as server:
-        arguments = command("--base-url", server.url, "--api", "chat")
-        pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        with subprocess.Popen(arguments, cwd=ROOT, env=ENVIRONMENT, **pipes) as process:
-            process.stdin.write(b"Hi\n")
-            process.stdin.flush()
-            read_until(process.stdout, "Hello")
-            process.send_signal(signal.SIGINT)
-            assert server.sees_the_client_close()
-            assert "stopped" in read_until(process.stdout, "stopped")
-            rest, errors = process.communicate(timeout=PATIENCE_SECONDS)
-        assert (process.returncode, errors) == (0, b"")
-        assert "Traceback" not in str(rest)
-
-
-@contextmanager
-def on_a_terminal(*arguments: str) -> Generator[tuple[subprocess.Popen[bytes], int]]:
-    """The program on a terminal, and the terminal's other end."""
-    ours, theirs = pty.openpty()
-    environment = {**ENVIRONMENT, "TERM": "dumb"}
-    with subprocess.Popen(
-        command(*arguments), cwd=ROOT, env=environment, stdin=theirs, stdout=theirs, stderr=theirs
-    ) as process:
-        os.close(theirs)
-        yield process, ours
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    with serve([begun, WATCH]) as server, running("--base-url", server.url, "--api", "chat", **pipes) as process:
+        output = Output(process.stdout.fileno())
+        process.stdin.write(b"Hi\n")
+        process.stdin.flush()
+        output.until("Hello")
+        process.send_signal(signal.SIGINT)
+        assert server.sees_the_client_close()
+        output.until("stopped")
+        process.stdin.close()
         process.wait(PATIENCE_SECONDS)
-    os.close(ours)
+        assert (process.returncode, process.stderr.read()) == (0, b"")
 
 
 def test_on_a_terminal_it_asks_until_ctrl_d() -> None:
-    with serve_model() as server, on_a_terminal("--base-url", server.base_url, "--model", "toy") as (process, terminal):
-        read_until(terminal, "> ")
-        os.write(terminal, b"Count to 3\n")
-        assert "1 2 3" in read_until(terminal, " total")
-        read_until(terminal, "> ")
-        os.write(terminal, b"\x04")
+    ours, theirs = pty.openpty()
+    terminal = dict.fromkeys(("stdin", "stdout", "stderr"), theirs)
+    with serve_model() as server, running("--base-url", server.base_url, "--model", "toy", **terminal) as process:
+        os.close(theirs)
+        output = Output(ours)
+        output.until("> ")
+        os.write(ours, b"Count to 3\n")
+        assert "1 2 3" in output.until(" total")
+        output.until("> ")
+        os.write(ours, b"\x04")
+        process.wait(PATIENCE_SECONDS)
+    os.close(ours)
     assert process.returncode == 0

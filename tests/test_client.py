@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx
@@ -23,7 +26,7 @@ from streamshim import (
     StreamTruncatedError,
 )
 from streamshim.client.options import RequestOptions, chat_members_of
-from tests.loopback import PAUSE, WATCH, serve
+from tests.loopback import PATIENCE_SECONDS, PAUSE, WATCH, serve
 from tests.scripted import (
     WAYS,
     Script,
@@ -35,9 +38,12 @@ from tests.scripted import (
     refuses,
     response_answer,
 )
+from tests.servers import serve_model
 from tests.small_streams import CHAT, frame
 
 ANSWERS: dict[str, Any] = {"chat": chat_answer, "responses": response_answer}
+numbers = itertools.count()
+"""What is found out of a server is remembered: each test asks another one."""
 both_ways = pytest.mark.parametrize("way", WAYS)
 both_apis = pytest.mark.parametrize("api", ["chat", "responses"])
 
@@ -408,7 +414,7 @@ def test_clients_are_what_the_protocols_ask_for(api: Any) -> None:
 def probed(*answers: Any) -> tuple[list[str], Any]:
     """What is asked to find out, and the client that comes of it."""
     script = Script(*answers)
-    found = streamshim.connect(f"http://{id(script)}.test/v1", http_client=script.http, model="m-1")
+    found = streamshim.connect(f"http://server-{next(numbers)}.test/v1", http_client=script.http, model="m-1")
     return [request.url.path for request in script.requests], found
 
 
@@ -423,10 +429,11 @@ def probed(*answers: Any) -> tuple[list[str], Any]:
         (refuses(501, "not implemented"), ChatCompletionsClient),
         (refuses(401, "no key"), ChatCompletionsClient),
         (refuses(503, "busy"), ChatCompletionsClient),
-        (answer(b"<html>404", kind="text/html"), ChatCompletionsClient),
+        (answer(b"<html>a page", kind="text/html"), ChatCompletionsClient),
+        (answer(b"<html>no model here", status=404, kind="text/html"), ChatCompletionsClient),
         (answer(b'{"object":"response","status":"completed","output":[]}', kind="application/json"), ResponsesClient),
     ],
-    ids="no-input unprocessable no-model no-path no-method not-implemented no-key busy page response".split(),
+    ids="no-input unprocessable no-model no-path no-method not-implemented no-key busy page lost response".split(),
 )
 def test_a_server_is_asked_once_whether_it_has_responses(said: Any, kind: type) -> None:
     paths, client = probed(said)
@@ -460,7 +467,7 @@ def test_a_chosen_api_is_not_asked_for() -> None:
 def test_an_asynchronous_client_is_found_the_same_way() -> None:
     async def find(*answers: Any) -> Any:
         script = Script(*answers, way="async")
-        return await streamshim.aconnect(f"http://async-{id(script)}.test/v1", http_client=script.http)
+        return await streamshim.aconnect(f"http://server-{next(numbers)}.test/v1", http_client=script.http)
 
     assert isinstance(asyncio.run(find(refuses(400, "no input"))), AsyncResponsesClient)
     assert isinstance(asyncio.run(find(refuses(404, "Not Found"))), streamshim.AsyncChatCompletionsClient)
@@ -469,6 +476,18 @@ def test_an_asynchronous_client_is_found_the_same_way() -> None:
 def test_a_server_that_cannot_be_reached_is_told_by_the_http_client() -> None:
     with pytest.raises((httpx.ConnectError, httpx2.ConnectError)):
         streamshim.connect("http://127.0.0.1:9/v1")
+
+
+def test_threads_may_share_a_client() -> None:
+    with serve_model() as server, ChatCompletionsClient(server.base_url, model="toy") as client:
+        together = threading.Barrier(8, timeout=PATIENCE_SECONDS)
+
+        def ask(number: int) -> str:
+            together.wait()
+            return client.chat(f"Say exactly: {number}").text
+
+        with ThreadPoolExecutor(8) as pool:
+            assert list(pool.map(ask, range(8))) == [str(number) for number in range(8)]
 
 
 def test_a_key_is_never_shown() -> None:

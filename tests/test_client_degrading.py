@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from streamshim import Conversation, OutputError, StreamFailedError, Tool
+from streamshim import ChatCompletionsClient, Conversation, OutputError, StreamFailedError, Tool
 from streamshim.client.fallbacks import FALLBACKS
 from streamshim.client.words import with_tools_in_words
 from streamshim.quirks import QUIRKS
+from tests.loopback import PAUSE, serve
 from tests.scripted import (
     WAYS,
     Script,
@@ -78,10 +79,11 @@ def test_a_server_that_refuses_tools_is_told_of_them_in_words(refusal: Any) -> N
 @both_ways
 @both_apis
 def test_tools_in_words_work_over_either_api(api: Any, way: Way) -> None:
-    script = Script(NO_TOOLS[0], ANSWERS[api](CALL), ANSWERS[api]("Nine."), api=api, way=way)
+    options: dict[str, Any] = {"state": "client"} if api == "responses" else {}
+    script = Script(NO_TOOLS[0], ANSWERS[api](CALL), ANSWERS[api]("Nine."), api=api, way=way, **options)
     conversation = Conversation("ann", "Be brief.")
     conversation.user("Hi")
-    events, run = script.run(conversation, tools=[look], errors="event")
+    events, run = script.run(conversation, tools=[look])
     assert run.response.text == "Nine."
     assert any(event.type == "tool_result" and event.output == "nine at 1" for event in events)
     instructions = [body["messages"][0]["content"] if api == "chat" else body["instructions"] for body in script.bodies]
@@ -115,6 +117,7 @@ def test_an_answer_without_the_call_is_shown_where_words_do_not_help_either() ->
 def test_an_answer_that_was_cut_by_its_limit_says_nothing_of_tools() -> None:
     script = Script(chat_answer("I", finish="length"))
     assert script.chat("Hi", tools=[look], tool_choice="required", max_tokens=1).text == "I"
+    assert len(script.requests) == 1
 
 
 def test_a_call_that_comes_is_handed_out_as_it_streams_though_it_must_come() -> None:
@@ -123,6 +126,16 @@ def test_a_call_that_comes_is_handed_out_as_it_streams_though_it_must_come() -> 
     kinds = [event.type for event in events]
     assert kinds.index("text_delta") < kinds.index("tool_call_start")
     assert events[-1].repairs == {}
+    call = {"index": 0, "id": "c1", "function": {"name": "look", "arguments": '{"at"'}}
+    rest = {"tool_calls": [{"index": 0, "function": {"arguments": ":1}"}}]}
+    begun, more = ({"id": "c", "choices": [{"delta": delta}]} for delta in ({"tool_calls": [call]}, rest))
+    done = {"id": "c", "choices": [{"delta": {}, "finish_reason": "tool_calls"}]}
+    pieces = [frames(payload, done=False) for payload in (begun, more, done)]
+    with serve([pieces[0], PAUSE, *pieces[1:]]) as server, ChatCompletionsClient(server.url) as client:
+        stream = client.stream("Hi", tools=[look], tool_choice="required")
+        assert any(event.type == "tool_call_delta" for event in stream.next_batch() or ())
+        server.go_on()
+        assert stream.final().calls_to_answer[0].parsed() == {"at": 1}
 
 
 def test_a_server_that_cannot_be_made_to_call_is_told_so_in_words() -> None:
@@ -342,6 +355,24 @@ def test_every_quirk_of_a_client_is_shown_here() -> None:
     tests = [Path(__file__), Path(__file__).with_name("test_client_state.py")]
     shown = "".join(path.read_text(encoding="utf-8") for path in tests)
     assert all(f'"{quirk}"' in shown for quirk in of_client)
+
+
+@pytest.mark.parametrize("fallback", FALLBACKS, ids=range(len(FALLBACKS)))
+def test_what_is_done_without_is_not_asked_for_any_more(fallback: Any) -> None:
+    asked: dict[str, Any] = {"model": "m-1", "messages": [{"role": "user", "content": "Hi"}], "stream": True}
+    of_tools = {"tools": [Tool(look).declaration()], "tool_choice": "required", "parallel_tool_calls": True}
+    members = dict.fromkeys("max_tokens max_completion_tokens max_output_tokens temperature top_p seed".split(), 1)
+    words = dict.fromkeys("stop user reasoning_effort".split(), "low")
+    rest = {
+        "store": True,
+        "metadata": {},
+        "include": [],
+        "stream_options": {},
+        "response_format": {"type": "json_object"},
+    }
+    body = {**asked, **of_tools, **members, **words, **rest}
+    assert fallback.is_asked(body)
+    assert not fallback.is_asked(fallback.replaced(body))
 
 
 def test_strict_refuses_what_a_client_did_without() -> None:

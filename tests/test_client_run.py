@@ -359,6 +359,19 @@ def test_a_run_that_is_left_between_turns_keeps_the_results_that_came(way: Way) 
     assert sent_results(script, 1) == ["nine at 1"]
 
 
+@both_ways
+def test_calls_that_were_not_run_yet_are_declined_where_the_run_is_left(way: Way) -> None:
+    script = Script(chat_answer(calls=[("look", {"at": 1})]), chat_answer("Fine."), way=way)
+    conversation = Conversation()
+    conversation.user("When?")
+    left(script, conversation, "finish")
+    assert conversation.unanswered_calls == []
+    conversation.user("Never mind.")
+    script.chat(conversation)
+    (told,) = sent_results(script, 1)
+    assert "the user stopped it" in told
+
+
 def test_a_run_whose_task_is_cancelled_stops_its_tools_and_declines_their_calls() -> None:
     conversation = Conversation()
     conversation.user("When?")

@@ -10,7 +10,7 @@ import httpx2
 import pytest
 
 from streamshim import Conversation, ConversationStore, ResponseNotFoundError, ResponsesClient
-from tests.scripted import WAYS, Script, Way, refuses, repairs_of, response_answer, response_body
+from tests.scripted import WAYS, Script, Way, breaks, refuses, repairs_of, response_answer, response_body
 from tests.small_streams import frame, responses
 
 both_ways = pytest.mark.parametrize("way", WAYS)
@@ -75,6 +75,16 @@ def test_a_client_that_keeps_the_conversation_sends_it_all_and_has_nothing_store
     assert first["store"] is second["store"] is False
     assert "include" not in first
     assert second["include"] == ["reasoning.encrypted_content"]
+
+
+def test_thought_that_cannot_be_had_encrypted_is_done_without() -> None:
+    said = "Encrypted content is not supported with this model."
+    script = Script(refuses(400, said, param="include"), FIRST, api="responses", state="client")
+    conversation = Conversation()
+    conversation.user("Hi")
+    assert script.chat(conversation, reasoning_effort="low").repairs == {"member-refused": 1}
+    assert "include" not in script.bodies[1]
+    assert script.bodies[1]["reasoning"] == {"effort": "low"}
 
 
 # -- a server that refuses --------------------------------------------------------------------------------------------
@@ -146,6 +156,16 @@ def test_an_answer_without_memory_is_never_shown(forgot: Any, way: Way) -> None:
     assert [answer.text for answer in conversation.answers] == ["At nine.", "At three."]
 
 
+@both_ways
+def test_an_answer_without_memory_is_not_shown_where_no_other_can_be_had(way: Way) -> None:
+    script = Script(FIRST, FORGOT, breaks(), api="responses", way=way, max_retries=0)
+    conversation = begun(script)
+    events = script.events(conversation, errors="event")
+    assert events[-1].status == "truncated"
+    assert not [event for event in events if event.type == "text_delta"]
+    assert len(conversation.answers) == 1
+
+
 def test_a_server_that_forgets_is_not_relied_on_with_other_conversations() -> None:
     script = Script(FIRST, FORGOT, WHOLE, FIRST, WHOLE, api="responses")
     script.chat(begun(script))
@@ -207,6 +227,25 @@ def test_an_answer_is_kept_back_until_the_server_has_shown_once_that_it_remember
     script = Script(FIRST, first, FIRST, second, api="responses")
     assert read_by_the_first_word(script, begun(script), first) == 4
     assert read_by_the_first_word(script, begun(script), second) == 2
+
+
+def test_an_answer_flows_at_once_where_the_reader_has_a_deadline() -> None:
+    flowing = Flowing("resp_1", (160, 5))
+    script = Script(FIRST, flowing, api="responses")
+    with script.client.stream(begun(script), idle_timeout=60) as events:
+        assert next(events.text_deltas()) == "At "
+        assert flowing.read == 2
+
+
+def test_an_answer_that_is_not_to_be_kept_is_not_continued() -> None:
+    script = Script(FIRST, WHOLE, WHOLE, api="responses")
+    conversation = Conversation("ann")
+    conversation.user("When is high water?")
+    script.chat(conversation, store=False)
+    conversation.user("And low water?")
+    script.chat(conversation)
+    assert [body.get("store") for body in script.bodies] == [False, None]
+    assert said(script.bodies[1]) == ALL
 
 
 def test_an_answer_flows_at_once_where_the_server_must_keep_the_conversation_or_need_not() -> None:

@@ -54,10 +54,11 @@ def test_it_is_text_where_nobody_asked() -> None:
 
 
 def test_the_same_bytes_cut_in_any_way_give_the_same_events_fast_or_not() -> None:
-    body = stream(TEXT, width=3)
+    body = stream(f"{'It is nine. ' * 20}{TEXT}", width=3)
     whole = decode([body], tool_markup=True)
-    for size in (1, 7, 64):
-        pieces = [body[start : start + size] for start in range(0, len(body), size)]
+    by_frame = [part + b"\n\n" for part in body.split(b"\n\n")[:-1]]
+    by_size = ([body[start : start + size] for start in range(0, len(body), size)] for size in (1, 7, 64))
+    for pieces in (by_frame, *by_size):
         for fast in (True, False):
             assert first_difference(whole, decode(pieces, tool_markup=True, fast=fast)) is None
 

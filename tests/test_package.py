@@ -62,6 +62,13 @@ def test_decoding_a_stream_loads_orjson_and_no_other_package() -> None:
     assert packages_loaded_by(code) <= {"streamshim", "orjson"}
 
 
+def test_a_client_loads_no_http_client_before_one_is_made_and_no_pydantic_before_a_tool_is() -> None:
+    assert packages_loaded_by("from streamshim import LLMClient, ResponsesClient, Tool, connect") <= {
+        "streamshim",
+        "orjson",
+    }
+
+
 def test_package_is_marked_as_typed() -> None:
     assert resources.files("streamshim").joinpath("py.typed").is_file()
 

@@ -15,7 +15,7 @@ from .kept_conversations import keep, recall
 from .memory import Memory
 from .options import split_options
 from .output_format import OutputFormat
-from .question import Question
+from .question import Patience, Question
 from .retries import Retries
 from .run_loop import RunLoop
 from .tool import Toolbox, ToolLike
@@ -140,9 +140,9 @@ class ClientBase:
         model: str | None,
         options: Mapping[str, Any],
         *,
-        patient: bool,
+        whole: bool,
     ) -> Prepared:
-        """What is asked, written down.
+        """What is asked, written down; `whole`: nobody sees the answer before it is.
 
         Raises:
             InputError: the messages or items are not what the API reads.
@@ -162,21 +162,23 @@ class ClientBase:
             self._wire,
             asked,
             self._memory,
-            state=self._stored_state(asked.conversation),
+            state=self._stored_state(asked.conversation, kept=of_request.get("store")),
             retries=Retries(self._max_retries),
             degrade=self._degrade,
-            patient=patient,
+            patience=_patience(of_stream, whole=whole),
         )
         question.prepare()
         timeout = self._timeout(of_request["timeout"]) if "timeout" in of_request else self._http.timeout
         headers = {**self._headers, **of_request.get("extra_headers", {})}
         return Prepared(question, question.reading(cast("StreamOptions", of_stream)), headers, timeout)
 
-    def _stored_state(self, conversation: Conversation | None) -> StoredState | None:
+    def _stored_state(self, conversation: Conversation | None, *, kept: bool | None) -> StoredState | None:
         """Who keeps the conversation. A server that was seen to lose one is not relied on with another."""
         if conversation is None or self._wire.api != "responses":
             return None
-        if conversation not in self._states:
+        if kept is False:  # the caller has it so
+            self._states[conversation] = StoredState("client")
+        elif conversation not in self._states:
             forgets = self._state == "auto" and self._memory.remembers is False
             self._states[conversation] = StoredState("client" if forgets else self._state)
         return self._states[conversation]
@@ -215,6 +217,13 @@ class ClientBase:
         if self._store is None:
             raise ValueError("this client was made without a store=")
         return recall(self._store, key, response_id)
+
+
+def _patience(reading: Mapping[str, Any], *, whole: bool) -> Patience:
+    """What is kept back would look like a server that is too slow, where the reader has a deadline."""
+    if reading.get("idle_timeout") is not None or reading.get("first_event_timeout") is not None:
+        return "none"
+    return "whole" if whole else "first"
 
 
 def _headers(api_key: str | None, headers: Mapping[str, str] | None) -> dict[str, str]:

@@ -12,7 +12,7 @@ from ..pieces import AsyncSource, Head, Source
 from .answer_stream import AnswerStream, AsyncAnswerStream
 from .client_base import MAX_TURNS, ClientBase, ClientOptions, Prepared
 from .exchange import aexchange, exchange
-from .probe import has_api, probe_body
+from .probe import PROBE_SECONDS, has_api, probe_body
 from .run import AsyncRun, Run
 from .tool import Toolbox, ToolLike, ToolResult
 from .tool_calls import arun_tool, run_tool
@@ -67,7 +67,7 @@ class SyncClient(ClientBase):
             TypeError: there is no such option, or no tool or schema can be made of what was given.
             ValueError: a call of the conversation waits for its result, or an option has a value that does not exist.
         """
-        return self._stream(self._prepare(input, tools, model, options, patient=False))
+        return self._stream(self._prepare(input, tools, model, options, whole=False))
 
     def chat(
         self,
@@ -84,7 +84,7 @@ class SyncClient(ClientBase):
             OutputError: it does not fit `response_format`.
             Exception: as `stream()`.
         """
-        with self._stream(self._prepare(input, tools, model, options, patient=True)) as events:
+        with self._stream(self._prepare(input, tools, model, options, whole=True)) as events:
             return events.final()
 
     def run(
@@ -112,7 +112,7 @@ class SyncClient(ClientBase):
         loop = self._loop(input, tools, max_turns, options)
 
         def ask(of_turn: dict[str, Any]) -> AnswerStream:
-            return self._stream(self._prepare(loop.conversation, loop.tools, model, of_turn, patient=False))
+            return self._stream(self._prepare(loop.conversation, loop.tools, model, of_turn, whole=False))
 
         return Run(loop, ask)
 
@@ -126,7 +126,7 @@ class SyncClient(ClientBase):
         Raises:
             Exception: of the HTTP client, where the server cannot be reached.
         """
-        response = self._http.send(self._request(probe_body(self.model)))
+        response = self._http.send(self._request(probe_body(self.model), timeout=self._timeout(PROBE_SECONDS)))
         return has_api(response.status_code, response.headers, response.content)
 
     def close(self) -> None:
@@ -181,7 +181,7 @@ class AsyncClient(ClientBase):
         **options: Unpack[RequestOptions],
     ) -> AsyncAnswerStream:
         """Ask, and read the answer as it comes. As `stream()` of the synchronous client; it is not awaited."""
-        return self._stream(self._prepare(input, tools, model, options, patient=False))
+        return self._stream(self._prepare(input, tools, model, options, whole=False))
 
     async def chat(
         self,
@@ -192,7 +192,7 @@ class AsyncClient(ClientBase):
         **options: Unpack[RequestOptions],
     ) -> ModelResponse:
         """Ask, and return the whole answer. As `chat()` of the synchronous client."""
-        async with self._stream(self._prepare(input, tools, model, options, patient=True)) as events:
+        async with self._stream(self._prepare(input, tools, model, options, whole=True)) as events:
             return await events.final()
 
     def run(
@@ -208,7 +208,7 @@ class AsyncClient(ClientBase):
         loop = self._loop(input, tools, max_turns, options)
 
         def ask(of_turn: dict[str, Any]) -> AsyncAnswerStream:
-            return self._stream(self._prepare(loop.conversation, loop.tools, model, of_turn, patient=False))
+            return self._stream(self._prepare(loop.conversation, loop.tools, model, of_turn, whole=False))
 
         return AsyncRun(loop, ask)
 
@@ -218,7 +218,7 @@ class AsyncClient(ClientBase):
 
     async def has_api(self) -> bool | None:
         """Ask the server whether it has this API. As `has_api()` of the synchronous client."""
-        response = await self._http.send(self._request(probe_body(self.model)))
+        response = await self._http.send(self._request(probe_body(self.model), timeout=self._timeout(PROBE_SECONDS)))
         return has_api(response.status_code, response.headers, response.content)
 
     async def aclose(self) -> None:

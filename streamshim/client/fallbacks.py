@@ -75,9 +75,9 @@ def _quoted(name: str) -> re.Pattern[str]:
     return re.compile(rf"{quoted}|\b{name}\b" if "_" in name else quoted)
 
 
-def _dropped(name: str, *also: str) -> Fallback:
+def _dropped(name: str) -> Fallback:
     def without(body: Body) -> dict[str, Any]:
-        return {key: value for key, value in body.items() if key not in (name, *also)}
+        return {key: value for key, value in body.items() if key != name}
 
     return Fallback(name, "member-refused", "left out", lambda body: name in body, without, _quoted(name))
 
@@ -134,7 +134,7 @@ FALLBACKS = (
         lambda body: {key: value for key, value in body.items() if key not in ("reasoning_effort", "reasoning")},
         re.compile(r"reasoning|thinking", re.IGNORECASE),
     ),
-    *map(_dropped, ("temperature", "top_p", "stop", "seed", "user", "store", "metadata")),
+    *map(_dropped, ("temperature", "top_p", "stop", "seed", "user", "store", "metadata", "include")),
     Fallback(
         "stream",
         "whole-answer",

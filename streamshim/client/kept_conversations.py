@@ -41,7 +41,7 @@ def _newest_kept(store: ConversationStore, key: str, entries: list[dict[str, Any
     """The place of the newest answer that the store has."""
     for at in range(len(entries) - 1, -1, -1):
         response_id = entries[at].get("response", {}).get("response_id")
-        if response_id and entries[at].get("key") == key and store.get(key, response_id) is not None:
+        if response_id and store.get(key, response_id) is not None:
             return at
     return None
 

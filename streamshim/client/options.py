@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypedDict
+from typing import Any
 
 from ..event_stream import StreamOptions
 
@@ -47,14 +47,6 @@ class RequestOptions(StreamOptions, total=False):
     user: str
     store: bool
     metadata: Mapping[str, str]
-    timeout: float | None
-    extra: Mapping[str, Any]
-    extra_headers: Mapping[str, str]
-
-
-class ConnectionOptions(TypedDict, total=False):
-    """The options that do not stand in the body of a request."""
-
     timeout: float | None
     extra: Mapping[str, Any]
     extra_headers: Mapping[str, str]

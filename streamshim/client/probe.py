@@ -10,6 +10,8 @@ from ..json_codec import dumps, loads
 _ABSENT = frozenset((404, 405, 410, 501))
 _UNDECIDED = frozenset((401, 403, 407, 408, 425, 429))
 """Statuses that a server may give before it looks where a request goes to."""
+PROBE_SECONDS = 30.0
+"""How long is waited for the answer: no model has to think about it."""
 
 
 def probe_body(model: str | None) -> str:
@@ -23,7 +25,8 @@ def has_api(status: int, headers: Mapping[str, str], body: bytes) -> bool | None
         return None
     if status in _ABSENT:
         error = read_error(status, headers, body)
-        return "model" in f"{error.code} {error.param} {error.message}".lower()
+        speaks_of_model = "model" in f"{error.code} {error.param} {error.message}".lower()
+        return speaks_of_model and isinstance(error.raw, dict)  # a page may speak of anything
     if status < 400:  # a page for whatever is asked, or an API that needs no input
         return _is_response(body)
     return True

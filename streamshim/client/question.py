@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import ErrorInfo
 from ..json_codec import clean
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from .wires import Asked, Wire
 
 logger = logging.getLogger("streamshim")
+
+Patience = Literal["none", "first", "whole"]
+"""How long an answer may be kept back: until it says something; its first one to a new kind of request until it is
+known whether it is the right one; or always until it is whole, since nobody sees it before."""
 
 
 class Question:
@@ -45,7 +49,7 @@ class Question:
         state: StoredState | None = None,
         retries: Retries,
         degrade: bool = True,
-        patient: bool = False,
+        patience: Patience = "first",
     ) -> None:
         """Ask nothing yet.
 
@@ -56,7 +60,7 @@ class Question:
             state: of a conversation on the Responses API.
             retries: how often a failed try is made again.
             degrade: whether to do without what the server does not have.
-            patient: nobody waits for the first words: an answer is kept back until all is known of it.
+            patience: how long an answer may be kept back for what is not known of the server.
         """
         self.asked = asked
         self._notes: list[tuple[str, str]] = []
@@ -66,22 +70,12 @@ class Question:
         self._state = state
         self._retries = retries
         self._degrade = degrade
-        self._patient = patient
+        self._patience: Patience = patience
         self._without: list[Fallback] = []
         self._body: dict[str, Any] = {}
         self._is_whole = False
         self._ready: str | None = None
         self.state_fallback: StateFallback | None = None
-
-    @property
-    def api(self) -> str:
-        """The API that is asked."""
-        return self._wire.api
-
-    @property
-    def path(self) -> str:
-        """Where it is posted to, behind the base URL."""
-        return self._wire.path
 
     def prepare(self) -> None:
         """Write the first request, so that what is wrong with it is told at once.
@@ -147,7 +141,7 @@ class Question:
         if not self._degrade:
             return False
         for fallback in FALLBACKS:
-            if fallback not in self._without and fallback.is_asked(self._body) and fallback.is_refused_by(error):
+            if fallback.is_asked(self._body) and fallback.is_refused_by(error):
                 logger.info("the server refuses %s: %s", fallback.name, error.message)
                 self._without.append(fallback)
                 self._memory.learn(self.asked.model, fallback)
@@ -171,8 +165,9 @@ class Question:
         state = self._state if self._leans_on_server and self._state and self._state.state == "auto" else None
         if state is None and not self._degrade:
             return None
-        trusted = self._memory.remembers is True and not self._patient
-        return Judge(state, trusted=trusted, must_call=self._degrade and self._must_call())
+        knows = self._memory.remembers is True and self._patience != "whole"
+        hurried = self._patience == "none"
+        return Judge(state, trusted=knows or hurried, must_call=self._degrade and self._must_call() and not hurried)
 
     @property
     def _leans_on_server(self) -> bool:
@@ -186,16 +181,23 @@ class Question:
 
     def rejected(self, response: ModelResponse) -> bool:
         """Whether an answer that was kept back is not to be shown: the question is to be asked again."""
-        if self._lost_state(response):
-            return True
-        if not response.choices and response.error is not None and self._does_without(response.error):
-            return True
-        ignored = response.status in ("completed", "incomplete") and not response.tool_calls
-        if self._must_call() and ignored and response.finish_reason != "length":
-            logger.info("the server answers without a call though one is required: the tools are told in words")
-            self._without.append(TOOLS)
-            return True
-        return False
+        is_rejected = self._lost_state(response) or self._refused_inside(response) or self._ignored_tools(response)
+        if is_rejected:
+            self.judge = None
+        return is_rejected
+
+    def _refused_inside(self, response: ModelResponse) -> bool:
+        """Whether the answer is nothing but a refusal of what can be done without."""
+        return not response.choices and response.error is not None and self._does_without(response.error)
+
+    def _ignored_tools(self, response: ModelResponse) -> bool:
+        """Whether the answer lacks the call that was demanded, though it was free to have one."""
+        is_whole = response.status in ("completed", "incomplete") and response.finish_reason != "length"
+        if not is_whole or response.tool_calls or not self._must_call():
+            return False
+        logger.info("the server answers without a call though one is required: the tools are told in words")
+        self._without.append(TOOLS)
+        return True
 
     def settle(self, response: ModelResponse) -> None:
         """The answer was shown, and is over."""

@@ -100,8 +100,8 @@ class Output:
         self._pending: ProseItem | None = None
         self._closes = True
 
-    def write(self, name: str, **members: Any) -> None:
-        """One event."""
+    def write(self, name: str, /, **members: Any) -> None:
+        """One event; a member may be called `name` as well."""
         payload = {"type": name, "sequence_number": next(self._numbers), **members}
         self._frames.append(frame(payload, name if self._event_lines else None))
 

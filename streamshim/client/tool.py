@@ -116,7 +116,12 @@ def _adapter(function: Callable[..., Any], name: str) -> TypeAdapter[Any]:
         kind: Any = function  # whose type says nothing of its parameters
         return TypeAdapter(kind)
     except (PydanticUserError, NameError) as problem:
-        raise TypeError(f"{name} cannot be a tool: {problem}") from problem
+        raise TypeError(f"{name} cannot be a tool: {_first_sentence(problem)}") from problem
+
+
+def _first_sentence(problem: Exception) -> str:
+    """What is wrong; pydantic's advice for models, which follows, is of no use here."""
+    return str(problem).partition("\n")[0].partition(". ")[0]
 
 
 def _parameters(adapter: TypeAdapter[Any], name: str, *, strict: bool) -> dict[str, Any]:
@@ -127,7 +132,7 @@ def _parameters(adapter: TypeAdapter[Any], name: str, *, strict: bool) -> dict[s
     try:
         schema = schema_of(adapter)
     except PydanticUserError as problem:
-        raise TypeError(f"{name} cannot be a tool: {problem}") from problem
+        raise TypeError(f"{name} cannot be a tool: {_first_sentence(problem)}") from problem
     if schema.get("type") != "object":
         raise TypeError(f"{name} cannot be a tool: each of its parameters must be one that can be given by name")
     schema.setdefault("properties", {})

@@ -80,7 +80,7 @@ class StreamDecoder:
         blocks = Blocks()
         self._templates = Templates(self._state, blocks)
         self._reader = FrameReader(max_frame_bytes, self._frame, self._too_many_parts, blocks)
-        if fast and not raw and not tool_markup and max_frame_bytes >= LONGEST_KNOWN:
+        if fast and not raw and max_frame_bytes >= LONGEST_KNOWN:
             self._reader.templates = self._templates
         self._raw = raw
         self._trust_eof = trust_eof

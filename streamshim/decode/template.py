@@ -74,7 +74,7 @@ _IGNORED: dict[tuple[str | int, ...], SlotKind] = {
 
 
 class Templates:
-    """The door: `one` and `take` read what is known by sight, `next` says how far to read in full, `learn` what from.
+    """The door: `one`, `take_piece` and `take` read by sight, `next` says how far to read in full, `learn` what from.
 
     It stands between the bytes and the parse; neither the wires nor the ledger know of it.
     """
@@ -86,6 +86,7 @@ class Templates:
         self._state = state
         self._blocks = blocks
         self.active: Shape | None = None
+        """The shape that the next frame may have."""
         self._part: Part | None = None
         self._known: list[Shape] = []
         self._wait_until = self._patience = _PATIENCE
@@ -222,7 +223,8 @@ class Templates:
         unchanged = sum(state.repairs.counts.values()) == self._repairs_before
         if straight and unchanged and len(made) == 1 and not state.parts.careful:
             event = made[0]
-            if isinstance(event, TextDelta | ReasoningDelta | ToolCallDelta):
+            may_hold_calls = state.tool_markup and isinstance(event, TextDelta)
+            if isinstance(event, TextDelta | ReasoningDelta | ToolCallDelta) and not may_hold_calls:
                 self._activate(self._find(frame, event), state.parts.open.get(event.part))
                 self._previous = frame
         self._misses += 1

@@ -19,7 +19,9 @@ BROWSER = next(filter(None, map(shutil.which, NAMES)), None)
 DESKTOP = {"width": 1100, "height": 900}
 
 
-@pytest.fixture(scope="session")
+# While it is open, an event loop of the driver's runs in this thread, and no other test could run one: so it is
+# closed with the module, not with the session.
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     if BROWSER is None:
         pytest.skip("there is no Chromium here; on Debian: apt install chromium")

@@ -118,7 +118,7 @@ class StreamDecoder:
     @property
     def sequence_number(self) -> int | None:
         """The last one that the Responses wire gave: what a broken background response is resumed after."""
-        return self._state.sequence_number if (last := self._templates.sequence_number) is None else int(last)
+        return self._templates.sequence_number
 
     @property
     def last_event_id(self) -> str | None:

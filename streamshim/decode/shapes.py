@@ -28,12 +28,21 @@ BEGIN_BEHIND_WHOLE = '{"'
 """What stands behind a whole argument object begins so: a second object, or the first one in quotes."""
 
 _LINE_FEED, _CARRIAGE_RETURN = 0x0A, 0x0D
-_PATTERN: dict[SlotKind, bytes] = {
-    "text": rb'(?!")([^"\\\x00-\x1f]*+(?:\\.[^"\\\x00-\x1f]*+)*+)',
-    "string": rb"([ !#-\[\]-~]{0,1024}+)",
+_PLAIN = bytes(set(range(0x20, 0x7F)) - set(b'"\\'))
+"""What stands for itself in a JSON string."""
+IS_SLOT = {
+    "text": re.compile(rb'(?!")[^"\\\x00-\x1f]*+(?:\\.[^"\\\x00-\x1f]*+)*+').fullmatch,
+    "string": re.compile(rb"[ !#-\[\]-~]{0,1024}+").fullmatch,
+    "number": re.compile(rb"[1-9][0-9]{0,15}+").fullmatch,
+}
+_CAPTURE: dict[SlotKind, bytes] = {
+    "text": rb'([^"]++(?:"(?<=\\")(?:(?<=[^\\]\\")|(?<=[^\\]\\\\\\"))[^"]*+)*+)',
+    "string": rb'([^"]*+)',
     "number": rb"([1-9][0-9]{0,15}+)",
 }
-IS_SLOT = {kind: re.compile(pattern).fullmatch for kind, pattern in _PATTERN.items()}
+"""Captures a slot of a frame that fits, as cheaply as can be: what it captured is looked at for all frames together.
+A quote behind one backslash or three is part of a text, as in JSON inside of JSON; behind more, the frame does not fit.
+"""
 ReadOne = Callable[[bytes], Event | None]
 ReadFew = Callable[[bytes, list[Event]], int]
 Known = tuple[list[str], list[bytes], int]
@@ -44,10 +53,10 @@ _NONE_FITS: Known = ([], [], 0)
 @lru_cache(maxsize=256)
 def _skeleton(lengths: tuple[int, ...], kinds: tuple[SlotKind, ...]) -> re.Pattern[bytes]:
     """Finds the slots of all frames of a block; where the shape ends, the rest is one match without slots."""
-    pieces = [rb"(?s:.{%d})" % lengths[0]]
+    pieces = [rb"(?s:.{%d}+)" % lengths[0]]
     for kind, length in zip(kinds, lengths[1:], strict=True):
-        pieces += [_PATTERN[kind], rb"(?s:.{%d})" % length]
-    return re.compile(b"".join(pieces) + rb"|(?s:.+)")
+        pieces += [_CAPTURE[kind], rb"(?s:.{%d}+)" % length]
+    return re.compile(b"".join(pieces) + rb"|(?s:.++)")
 
 
 class Shape:
@@ -55,13 +64,13 @@ class Shape:
 
     __slots__ = (
         *("_first", "_form", "_kinds", "_last", "_literals", "_pattern", "_start", "fixed", "number", "numbered"),
-        "rule",
+        *("_text", "rule"),
     )
 
     def __init__(self, literals: list[bytes], kinds: list[SlotKind], rule: Rule) -> None:
-        """`literals` stand around the slots: one more than these."""
+        """`literals` stand around the slots: one more than these. The last one ends with the blank line."""
         self.rule: Rule = rule
-        self.number: bytes | None = None
+        self.number: int | None = None
         """The sequence number of the frame that was read last."""
         self.numbered = "number" in kinds
         self.fixed = sum(map(len, literals))
@@ -70,6 +79,7 @@ class Shape:
         self._first, self._last = literals[0], literals[-1]
         self._start = len(self._first)
         self._kinds = tuple(kinds)
+        self._text = kinds.index("text")
         self._pattern: re.Pattern[bytes] | None = None
         self._form = b"%b".join(literal.replace(b"%", b"%%") for literal in literals)
         """A frame, once its slots are filled in."""
@@ -82,13 +92,15 @@ class Shape:
 
     def may_become(self, rest: bytes) -> bool:
         """Whether the bytes can be held: no event ends in them, and they may be the beginning of one of this shape."""
-        if len(rest) <= self._start:
+        size = len(rest)
+        if size <= self._start:
             return self._first.startswith(rest)
+        line = rest.removeprefix(self._first).removesuffix(b"\n")
         return (
-            rest.startswith(self._first)
-            and len(rest) <= LONGEST_BEGINNING
-            and _CARRIAGE_RETURN not in rest
-            and rest.find(_LINE_FEED, self._start, -1) < 0
+            len(line) < size <= LONGEST_BEGINNING
+            and _CARRIAGE_RETURN not in line
+            and _LINE_FEED not in line
+            and rest.startswith(self._first)
         )
 
     @staticmethod
@@ -96,10 +108,10 @@ class Shape:
         """A text with escapes, or one that looks odd. Raises ValueError, or gives no text, if it is no JSON string."""
         return loads(b'"' + slot + b'"') if IS_SLOT["text"](slot) else ""
 
-    def read_one(self, part: Part, state: StreamState) -> ReadOne:
+    def read_one(self, part: Part, state: StreamState) -> ReadOne | None:
         """Reads a piece that is one frame: more of the part, or None if it does not fit.
 
-        It makes the delta as `Parts.deltas` does, without the calls: they would be a fifth of its time.
+        The delta is made as `Parts.deltas` does, without the calls: they would be a fifth of its time.
         """
         raise NotImplementedError
 
@@ -120,6 +132,19 @@ class Shape:
         raise NotImplementedError
 
 
+def _texts(slots: list[bytes]) -> list[str]:
+    """What the slots say; nothing, unless each of them is a JSON string.
+
+    One that is not breaks the array: where a quote ends its string too early, or does not end it, what follows is read
+    as if it stood outside of strings, where no backslash may be, and so no quote is ever put right again.
+    """
+    try:
+        texts: list[str] = loads(b'["' + b'","'.join(slots) + b'"]')
+    except ValueError:
+        return []
+    return texts if len(texts) == len(slots) else []
+
+
 class OneSlot(Shape):
     """Frames that are literal but for their text."""
 
@@ -135,22 +160,19 @@ class OneSlot(Shape):
         repairs, compact = state.repairs, state.compact
         keep, make, number, choice = part.pieces.append, part.make_delta, part.number, part.choice
         no_tag, no_bracket = self.rule == "no tag", self.rule == "arguments"
-        first, last, start, end = self._first, self._last, self._start, -len(self._last)
+        first, last, fixed, longest = self._first, self._last, self.fixed, self.fixed + _LONGEST_TEXT
 
         def read_one(frame: bytes) -> Event | None:
-            if not (frame.startswith(first) and frame.endswith(last)):
+            slot = frame.removeprefix(first).removesuffix(last)
+            if not fixed + len(slot) == len(frame) <= longest:
                 return None
             try:
-                text = frame[start:end].decode()
+                text = slot.decode()
                 if not text.isprintable() or '"' in text or "\\" in text:
-                    text = self._unusual(frame[start:end])
+                    text = self._unusual(slot)
             except ValueError:
                 return None
-            if (
-                not 0 < len(text) <= _LONGEST_TEXT
-                or (no_tag and "<" in text)
-                or (no_bracket and text[0] in BEGIN_BEHIND_WHOLE)
-            ):
+            if not text or (no_tag and "<" in text) or (no_bracket and text[0] in BEGIN_BEHIND_WHOLE):
                 return None
             repairs.frame = read = repairs.frame + 1
             if not read % COMPACT_FRAMES:
@@ -162,27 +184,34 @@ class OneSlot(Shape):
 
     def read_few(self, part: Part, state: StreamState) -> ReadFew:
         """See `Shape`."""
-        repairs, first, last = state.repairs, self._first, self._last
+        repairs, first, last, tail = state.repairs, self._first, self._last, len(self._last)
         keep, make, number, choice = part.pieces.append, part.make_delta, part.number, part.choice
         no_tag, no_bracket = self.rule == "no tag", self.rule == "arguments"
 
         def read_few(data: bytes, out: list[Event]) -> int:
             position = 0
-            while data.startswith(first, position):
-                start = position + len(first)
-                end = data.find(last, start)
+            frames = data.split(last)
+            frames.pop()
+            for frame in frames:
+                slot = frame.removeprefix(first)
+                size = len(frame)
                 try:
-                    text = data[start:end].decode() if end > 0 else ""
+                    text = slot.decode()
                     if not text.isprintable() or '"' in text or "\\" in text:
-                        text = self._unusual(data[start:end])
+                        text = self._unusual(slot)
                 except ValueError:
                     break
-                if not text or (no_tag and "<" in text) or (no_bracket and text[0] in BEGIN_BEHIND_WHOLE):
+                if (
+                    not text
+                    or size == len(slot)
+                    or (no_tag and "<" in text)
+                    or (no_bracket and text[0] in BEGIN_BEHIND_WHOLE)
+                ):
                     break
                 keep(text)
                 out.append(make(text, number, choice))
                 repairs.frame += 1
-                position = end + len(last)
+                position += size + tail
             return position
 
         return read_few
@@ -203,12 +232,8 @@ class OneSlot(Shape):
         ):
             slots = slots[: self._fitting(block, slots)]
             inside = self._glue.join(slots)
-        if not slots:
-            return _NONE_FITS
-        try:
-            return loads(b'["' + b'","'.join(slots) + b'"]'), slots, len(inside) + self.fixed
-        except ValueError:
-            return _NONE_FITS
+        texts = _texts(slots) if slots else []
+        return (texts, slots, len(inside) + self.fixed) if texts else _NONE_FITS
 
     def _fitting(self, block: bytes, slots: list[bytes]) -> int:
         """How many frames are what the block begins with."""
@@ -229,78 +254,112 @@ class OneSlot(Shape):
 class ManySlots(Shape):
     """Frames that hold more that may be ignored: the slots of a block stand in one list, parted by empty bytes."""
 
-    __slots__ = ("_number", "_stride", "_text")
+    __slots__ = ("_number", "_stride", "_string")
 
     def __init__(self, literals: list[bytes], kinds: list[SlotKind], rule: Rule) -> None:
         """See `Shape`."""
         super().__init__(literals, kinds, rule)
-        self._text = kinds.index("text") + 1
         self._number = kinds.index("number") + 1 if self.numbered else 0
+        self._string = kinds.index("string") + 1 if "string" in kinds else 0
         self._stride = len(literals)
 
-    def read_one(self, part: Part, state: StreamState) -> ReadOne:
-        """See `Shape`."""
+    def read_one(self, part: Part, state: StreamState) -> ReadOne | None:
+        """See `Shape`.
+
+        It is there where at most a number stands before the text, which counts on by one, and one slot behind it: so
+        all known wires do.
+        """
+        before, behind = self._kinds[: self._text], self._kinds[self._text + 1 :]
+        if before not in ((), ("number",)) or len(behind) > 1:
+            return None
         repairs, compact = state.repairs, state.compact
-        keep, make, number, choice = part.pieces.append, part.make_delta, part.number, part.choice
+        keep, make, part_number, choice = part.pieces.append, part.make_delta, part.number, part.choice
         no_tag, no_bracket = self.rule == "no tag", self.rule == "arguments"
-        form, text_slot, number_slot = self._form, self._text - 1, self._number - 1
+        counts, first, last = bool(before), self._first, self._last
+        counted = self._first.replace(b"%", b"%%") + b"%d" + self._literals[1].replace(b"%", b"%%")
+        separator, behind_kind = (self._literals[-2], behind[0]) if behind else (b"", "text")
+        has_behind, may_be_plain, is_behind = bool(behind), behind_kind == "string", IS_SLOT[behind_kind]
+        longest = self.fixed + _LONGEST_TEXT
 
         def read_one(frame: bytes) -> Event | None:
-            pattern = self._pattern or self._pattern_for(frame)
-            if pattern is None or len(frames := pattern.findall(frame)) != 1 or form % frames[0] != frame:
+            if counts:
+                number = self.number
+                if number is None:
+                    return None
+                number += 1
+                prefix = counted % number
+            else:
+                prefix = first
+            line = frame.removeprefix(prefix)
+            if has_behind:
+                slot, _, rest = line.partition(separator)
+                ignored = rest.removesuffix(last)
+                if ignored == rest or not ((may_be_plain and ignored.isalnum()) or is_behind(ignored)):
+                    return None
+            else:
+                slot = line.removesuffix(last)
+                if slot == line:
+                    return None
+            if line == frame or len(frame) > longest:
                 return None
-            slots: tuple[bytes, ...] = frames[0]
             try:
-                text = slots[text_slot].decode()
-                if "\\" in text:
-                    text = self._unusual(slots[text_slot])
+                text = slot.decode()
+                if not text.isprintable() or '"' in text or "\\" in text:
+                    text = self._unusual(slot)
             except ValueError:
                 return None
-            if (
-                not 0 < len(text) <= _LONGEST_TEXT
-                or (no_tag and "<" in text)
-                or (no_bracket and text[0] in BEGIN_BEHIND_WHOLE)
-            ):
+            if not text or (no_tag and "<" in text) or (no_bracket and text[0] in BEGIN_BEHIND_WHOLE):
                 return None
-            if number_slot >= 0:
-                self.number = slots[number_slot]
+            if counts:
+                self.number = number
+            elif not may_be_plain:
+                self.number = int(ignored)
             repairs.frame = read = repairs.frame + 1
             if not read % COMPACT_FRAMES:
                 compact()
             keep(text)
-            return make(text, number, choice)
+            return make(text, part_number, choice)
 
         return read_one
 
     def read_few(self, part: Part, state: StreamState) -> ReadFew:
         """See `Shape`."""
         repairs, form = state.repairs, self._form
-        text_slot, number_slot = self._text - 1, self._number - 1
+        fill = form.__mod__
+        text_slot, number_slot, string_slot = self._text, self._number - 1, self._string - 1
         keep, make, number, choice = part.pieces.append, part.make_delta, part.number, part.choice
-        no_tag, no_bracket = self.rule == "no tag", self.rule == "arguments"
+        no_tag, no_bracket, is_string = self.rule == "no tag", self.rule == "arguments", IS_SLOT["string"]
 
         def read_few(data: bytes, out: list[Event]) -> int:
             pattern = self._pattern or self._pattern_for(data)
-            position = 0
-            for slots in pattern.findall(data) if pattern is not None else ():
-                frame = form % slots
-                if not data.startswith(frame, position):
-                    break
+            frames = pattern.findall(data) if pattern is not None else []
+            if frames and not frames[-1][text_slot]:  # the rest
+                frames.pop()
+            whole = b"".join(map(fill, frames))
+            if not frames or not data.startswith(whole):
+                return 0
+            count = 0
+            for slots in frames:
                 try:
                     text = slots[text_slot].decode()
-                    if "\\" in text:
+                    if not text.isprintable() or '"' in text or "\\" in text:
                         text = self._unusual(slots[text_slot])
                 except ValueError:
                     break
-                if not text or (no_tag and "<" in text) or (no_bracket and text[0] in BEGIN_BEHIND_WHOLE):
+                if (
+                    not text
+                    or (no_tag and "<" in text)
+                    or (no_bracket and text[0] in BEGIN_BEHIND_WHOLE)
+                    or not (string_slot < 0 or slots[string_slot].isalnum() or is_string(slots[string_slot]))
+                ):
                     break
                 keep(text)
                 out.append(make(text, number, choice))
-                if number_slot >= 0:
-                    self.number = slots[number_slot]
-                repairs.frame += 1
-                position += len(frame)
-            return position
+                count += 1
+            repairs.frame += count
+            if count and number_slot >= 0:
+                self.number = int(frames[count - 1][number_slot])
+            return len(whole) if count == len(frames) else sum(map(len, map(fill, frames[:count])))
 
         return read_few
 
@@ -324,12 +383,11 @@ class ManySlots(Shape):
             size = self._size(slots, count)
         if not count:
             return _NONE_FITS
-        texts = slots[self._text : count * stride : stride]
-        try:
-            texts = loads(b'["' + b'","'.join(texts) + b'"]')
-        except ValueError:
+        end = count * stride
+        if self._string and b"".join(slots[self._string : end : stride]).translate(None, _PLAIN):
             return _NONE_FITS
-        return texts, slots, size
+        texts = _texts(slots[self._text + 1 : end : stride])
+        return (texts, slots, size) if texts else _NONE_FITS
 
     def _fitting(self, block: bytes, slots: list[bytes]) -> int:
         """How many frames are what the block begins with."""
@@ -352,4 +410,4 @@ class ManySlots(Shape):
     def keep_number(self, known: Known) -> None:
         """See `Shape`."""
         texts, slots, _ = known
-        self.number = slots[(len(texts) - 1) * self._stride + self._number]
+        self.number = int(slots[(len(texts) - 1) * self._stride + self._number])

@@ -21,11 +21,11 @@ that these and the literals make up must be equal to what came; and all texts ar
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from ..events import Event, ReasoningDelta, TextDelta, ToolCallDelta
-from ..framing.blocks import Blocks
+from ..framing.blocks import Blocks, end_of_event
 from ..json_codec import loads
 from .parts import Part
 from .shapes import (
@@ -35,13 +35,15 @@ from .shapes import (
     LONGEST_LITERALS,
     ManySlots,
     OneSlot,
+    ReadFew,
+    ReadOne,
     Rule,
     Shape,
     SlotKind,
 )
 from .stream_state import StreamState
 
-_PATIENCE = 32
+_PATIENCE = 24
 """Frames before the first try: what learning costs, a parse or twenty, is earned back by then or never."""
 _MOST_PATIENCE = 4096
 _MISSES = 2
@@ -81,13 +83,15 @@ class Templates:
 
     def __init__(self, state: StreamState, blocks: Blocks) -> None:
         """`state`: where events are told; `blocks`: where the beginning of an event is held."""
-        self.one: Callable[[bytes], Event | None] | None = None
+        self.one: ReadOne | None = None
         """The delta of a piece that is just one frame that fits, if such a piece may come: nothing else is told."""
         self._state = state
         self._blocks = blocks
         self.active: Shape | None = None
         """The shape that the next frame may have."""
         self._part: Part | None = None
+        self._one: ReadOne | None = None
+        self._few: ReadFew | None = None
         self._known: list[Shape] = []
         self._wait_until = self._patience = _PATIENCE
         self._misses = 0
@@ -99,9 +103,10 @@ class Templates:
         self._repairs_before = 0
 
     @property
-    def sequence_number(self) -> bytes | None:
-        """That of the frame that was read last, if it had one."""
-        return self.active.number if self.active is not None else None
+    def sequence_number(self) -> int | None:
+        """That of the frame that was read last, on a wire that counts its frames."""
+        number = self._state.sequence_number
+        return number if number is None or self.active is None or self.active.number is None else self.active.number
 
     def forget(self) -> None:
         """Something else was read: it may have changed what the next frame means."""
@@ -110,8 +115,8 @@ class Templates:
 
     def _keep_number(self) -> None:
         """The last sequence number is the stream's, before a frame that is read in full gives the next."""
-        if self.active is not None and self.active.number is not None:
-            self._state.sequence_number = int(self.active.number)
+        self._state.sequence_number = self.sequence_number
+        if self.active is not None:
             self.active.number = None
 
     def take_piece(self, data: bytes) -> tuple[list[Event], bytes]:
@@ -127,7 +132,7 @@ class Templates:
             if not position:
                 data = blocks.rest + data
             blocks.rest = b""
-        if not position and len(data) <= _FEW * template.fixed:
+        if self._few is not None and not position and len(data) <= _FEW * template.fixed:
             rest = data[self._few(data, events) :]
         else:
             rest = data[self._take(data, position, events) :]
@@ -202,8 +207,8 @@ class Templates:
         state = self._state
         wait = self._wait_until - state.repairs.frame
         self._is_single = wait <= 0
-        end = block.find(b"\n\n", position if wait <= 0 else position + wait * _TYPICAL_FRAME) + 2
-        if end < 2:
+        end = end_of_event(block, position if wait <= 0 else position + wait * _TYPICAL_FRAME)
+        if end < 0:
             return len(block)
         self._events_before = len(state.out)
         self._repairs_before = sum(state.repairs.counts.values())
@@ -237,7 +242,7 @@ class Templates:
     def _activate(self, template: Shape | None, part: Part | None) -> None:
         if template is not None and part is not None:
             self.active, self._part = template, part
-            template.number = None
+            template.number = self._state.sequence_number if template.numbered else None
             self._one = self.one = template.read_one(part, self._state)
             self._few = template.read_few(part, self._state)
             self._learned_at = self._state.repairs.frame
@@ -292,7 +297,7 @@ def learn_template(frame: bytes, previous: bytes, event: TextDelta | ReasoningDe
             kinds.append(kind)
             end = match.end(group)
     literals.append(frame[end:])
-    if kinds.count("text") != 1 or kinds.count("number") > 1 or sum(map(len, literals)) > LONGEST_LITERALS:
+    if "text" not in kinds or len(set(kinds)) < len(kinds) or sum(map(len, literals)) > LONGEST_LITERALS:
         return None
     return OneSlot(literals, kinds, rule) if len(kinds) == 1 else ManySlots(literals, kinds, rule)
 
@@ -308,11 +313,13 @@ def _payload(frame: bytes) -> Any:
 
 def _differences(one: Any, other: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], Any]]:
     """Where two payloads differ, and what the other one says there."""
+    if type(one) is type(other) and one == other:
+        return
     if isinstance(one, dict) and isinstance(other, dict) and list(one) == list(other):
         for key, value in one.items():
             yield from _differences(value, other[key], (*path, key))
     elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
         for index, value in enumerate(one):
             yield from _differences(value, other[index], (*path, index))
-    elif one != other or type(one) is not type(other):
+    else:
         yield path, other

@@ -15,7 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamshim import StreamDecoder
-from streamshim.decode import shapes as shapes_module
 from streamshim.decode import stream_state, template
 from streamshim.events import Event
 from tests.reading import decode, first_difference
@@ -45,6 +44,15 @@ shapes: dict[str, list[str]] = {
         + _PLACE
         + ',"content_index":0,"delta":%s,"logprobs":[],"obfuscation":%%s}'
     ],
+    "responses, numbered last": [
+        'data: {"content_index":0,"delta":%s,"item_id":"i1","logprobs":[],"obfuscation":%%s,"output_index":0,'
+        + '"sequence_number":%d,"type":"response.output_text.delta"}'
+    ],
+    "responses, numbered only": [
+        'data: {"type":"response.output_text.delta","sequence_number": %d,' + _PLACE + ',"content_index":0,"delta":%s}'
+    ],
+    "numbered on chat": ["data: " + _CHAT.replace("{", '{"sequence_number":%%d,', 1) % ('{"content":%s}', "")],
+    "percent": ["data: " + _CHAT % ('{"content":%s}', ',"note":"5% of %b, 100%%","obfuscation":%%s')],
     "responses, arguments": [
         'data: {"type":"response.function_call_arguments.delta",' + _PLACE + ',"delta":%s,"sequence_number":%d}'
     ],
@@ -74,6 +82,10 @@ _words = [
     "line\n",
     'say "x"',
     "back\\slash",
+    "ends in \\",
+    '\\"',
+    '"\\\\"',
+    '\\\\\\"x',
     "{",
     "}",
     '"',
@@ -199,7 +211,6 @@ def eager(patience: int, few: int = 0, window: int = 4096) -> Generator[None]:
         mock.patch.object(template, "_FEW", few),
         mock.patch.object(template, "_FIRST_WINDOW", window // 2),
         mock.patch.object(template, "_LAST_WINDOW", window),
-        mock.patch.object(shapes_module, "COMPACT_FRAMES", 3),
         mock.patch.object(stream_state, "COMPACT_FRAMES", 3),
     ):
         yield

@@ -17,6 +17,7 @@ from .deltas import DELTA_MEMBERS, DeltaReader
 from .error_body import failed_status, read_error
 from .finish import is_foreign, is_word, verdict
 from .limits import MAX_CHOICES
+from .parts import Part
 from .payload import UNREAD
 from .stream_state import StreamState
 from .tool_routing import usable, whole_number
@@ -63,42 +64,56 @@ class ChatWire:
         """
         if self._unidentified or self._ended:
             return next(payloads, UNREAD)
-        repairs, text = self._state.repairs, self._state.parts.text
-        choices, said = self._choices, self._said
-        for payload in payloads:
-            try:
-                (raw,) = payload["choices"]
-                choice = choices[raw["index"]]
-                delta = raw["delta"]
-                content = delta.get("content")
-            except (KeyError, TypeError, ValueError, AttributeError):
-                return payload
-            tier = payload.get("service_tier")
-            if (
-                payload.get("usage")
-                or (tier and tier != said.get("service_tier"))
-                or not (_BESIDE_CHOICES.isdisjoint(payload) or self._says_nothing_new(payload))
-            ):
-                return payload
-            part = choice.plain_text
-            if (
-                content
-                and part is not None
-                and part.is_open
-                and content.__class__ is str
-                and "<" not in content
-                # besides index and delta there are at most a null finish reason and null log probabilities
-                and len(raw) == 2 + (raw.get("finish_reason", 0) is None) + (raw.get("logprobs", 0) is None)
-                and (len(delta) == 1 or self._says_only(delta, "content"))
-            ):
-                repairs.frame += 1
-                text(part, content)
-            else:
+        repairs, choices, said = self._state.repairs, self._choices, self._said
+        told: Part | None = None
+        texts: list[str] = []
+        try:
+            for payload in payloads:
+                try:
+                    (raw,) = payload["choices"]
+                    choice = choices[raw["index"]]
+                    delta = raw["delta"]
+                    content = delta.get("content")
+                except (KeyError, TypeError, ValueError, AttributeError):
+                    return payload
+                tier = payload.get("service_tier")
+                if (
+                    payload.get("usage")
+                    or (tier and tier != said.get("service_tier"))
+                    or not (_BESIDE_CHOICES.isdisjoint(payload) or self._says_nothing_new(payload))
+                ):
+                    return payload
+                part = choice.plain_text
+                if (
+                    content
+                    and part is not None
+                    and part.is_open
+                    and content.__class__ is str
+                    and "<" not in content
+                    # besides index and delta there are at most a null finish reason and null log probabilities
+                    and len(raw) == 2 + (raw.get("finish_reason", 0) is None) + (raw.get("logprobs", 0) is None)
+                    and (len(delta) == 1 or self._says_only(delta, "content"))
+                ):
+                    if part is not told:
+                        self._tell(told, texts)
+                        told = part
+                    texts.append(content)
+                    continue
+                self._tell(told, texts)
                 repairs.frame += 1
                 if content or not self._plain_delta(choice, raw, delta):
                     repairs.frame -= 1
                     return payload
+        finally:
+            self._tell(told, texts)
         return UNREAD
+
+    def _tell(self, part: Part | None, texts: list[str]) -> None:
+        """The texts of as many chunks, which all went into one part."""
+        if texts and part is not None:
+            self._state.repairs.frame += len(texts)
+            self._state.parts.texts(part, texts)
+            texts.clear()
 
     def _says_nothing_new(self, payload: dict[str, Any]) -> bool:
         """Whether what stands beside the choices was told."""

@@ -196,6 +196,14 @@ class Parts:
         part.pieces.append(delta)
         self.out.append(ToolCallDelta(delta, part.number, part.choice))
 
+    def texts(self, part: Part, texts: list[str]) -> None:
+        """Several deltas of text in a row, none of them empty."""
+        if self.careful or len(texts) == 1:
+            for text in texts:
+                self.text(part, text)
+        else:
+            self.out += self.deltas(part, texts, "".join(texts))
+
     def deltas(self, part: Part, texts: list[str], joined: str) -> list[Event]:
         """Several deltas of text, reasoning or arguments; none is empty, and the ledger is not `careful`.
 

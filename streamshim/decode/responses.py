@@ -23,6 +23,7 @@ from .payload import UNREAD
 from .stream_state import StreamState
 from .tool_routing import whole_number
 
+_TEXT_DELTA = "response.output_text.delta"
 _TERMINAL = ("completed", "incomplete", "failed", "cancelled")
 _LIFECYCLE = frozenset(("created", "queued", "in_progress"))
 _PROSE: dict[str, tuple[str, SlotKind, str, str]] = {
@@ -57,9 +58,7 @@ class ResponsesWire:
         self._text = state.parts.text
         self._raw_reason: str | None = None
         self._is_body = False
-        self._delta_handlers: dict[str, Callable[[dict[str, Any]], None]] = {
-            "response.output_text.delta": self._text_delta
-        }
+        self._delta_handlers: dict[str, Callable[[dict[str, Any]], None]] = {_TEXT_DELTA: self._text_delta}
         """What reads the deltas that came so far, by event type: most of a stream, and nothing in it ends one."""
 
     # -- events -------------------------------------------------------------------------------------------------------
@@ -72,16 +71,42 @@ class ResponsesWire:
             TooManyPartsError: a delta would begin a part too many.
         """
         state, repairs, handlers = self._state, self._state.repairs, self._delta_handlers
-        for payload in payloads:
-            try:
-                handler = handlers[payload["type"]]
-            except (KeyError, TypeError):
-                return payload
-            repairs.frame += 1
-            handler(payload)
-            if (number := payload.get("sequence_number")).__class__ is int:
-                state.sequence_number = number
+        texts: list[str] = []
+        try:
+            for payload in payloads:
+                try:
+                    name = payload["type"]
+                    handler = handlers[name]
+                except (KeyError, TypeError):
+                    return payload
+                delta, part = payload.get("delta"), self._last_part
+                if (
+                    name == _TEXT_DELTA
+                    and part is not None
+                    and part.is_open
+                    and delta
+                    and delta.__class__ is str
+                    and not payload.get("logprobs")
+                    and (payload.get("item_id"), payload.get("output_index"), payload.get("content_index"))
+                    == self._last_key
+                ):
+                    texts.append(delta)
+                else:
+                    self._tell(texts)
+                    repairs.frame += 1
+                    handler(payload)
+                if (number := payload.get("sequence_number")).__class__ is int:
+                    state.sequence_number = number
+        finally:
+            self._tell(texts)
         return UNREAD
+
+    def _tell(self, texts: list[str]) -> None:
+        """The texts of as many events, which all went into the part that was spoken of last."""
+        if texts and self._last_part is not None:
+            self._state.repairs.frame += len(texts)
+            self._state.parts.texts(self._last_part, texts)
+            texts.clear()
 
     def event(self, payload: dict[str, Any], name: str) -> None:
         """One event; `name` is its type."""

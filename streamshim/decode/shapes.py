@@ -14,7 +14,7 @@ from ..events import Event
 from ..framing.blocks import LONGEST_BEGINNING
 from ..json_codec import loads
 from .parts import Part
-from .stream_state import COMPACT_FRAMES, StreamState
+from .stream_state import StreamState
 
 LONGEST_KNOWN = 128 * 1024
 """Bytes of a frame: a reader who wants none so long is served by the parse alone."""
@@ -105,8 +105,8 @@ class Shape:
 
     @staticmethod
     def _unusual(slot: bytes) -> str:
-        """A text with escapes, or one that looks odd. Raises ValueError, or gives no text, if it is no JSON string."""
-        return loads(b'"' + slot + b'"') if IS_SLOT["text"](slot) else ""
+        """A text with escapes, or one that looks odd. Raises ValueError if it is not just one JSON string."""
+        return loads(b'"' + slot + b'"')  # type: ignore[no-any-return]
 
     def read_one(self, part: Part, state: StreamState) -> ReadOne | None:
         """Reads a piece that is one frame: more of the part, or None if it does not fit.
@@ -157,12 +157,13 @@ class OneSlot(Shape):
 
     def read_one(self, part: Part, state: StreamState) -> ReadOne:
         """See `Shape`."""
-        repairs, compact = state.repairs, state.compact
+        repairs, compact_at = state.repairs, state.compact_at
         keep, make, number, choice = part.pieces.append, part.make_delta, part.number, part.choice
         no_tag, no_bracket = self.rule == "no tag", self.rule == "arguments"
         first, last, fixed, longest = self._first, self._last, self.fixed, self.fixed + _LONGEST_TEXT
 
         def read_one(frame: bytes) -> Event | None:
+            nonlocal compact_at
             slot = frame.removeprefix(first).removesuffix(last)
             if not fixed + len(slot) == len(frame) <= longest:
                 return None
@@ -175,8 +176,9 @@ class OneSlot(Shape):
             if not text or (no_tag and "<" in text) or (no_bracket and text[0] in BEGIN_BEHIND_WHOLE):
                 return None
             repairs.frame = read = repairs.frame + 1
-            if not read % COMPACT_FRAMES:
-                compact()
+            if read >= compact_at:
+                state.compact()
+                compact_at = state.compact_at
             keep(text)
             return make(text, number, choice)
 
@@ -272,7 +274,7 @@ class ManySlots(Shape):
         before, behind = self._kinds[: self._text], self._kinds[self._text + 1 :]
         if before not in ((), ("number",)) or len(behind) > 1:
             return None
-        repairs, compact = state.repairs, state.compact
+        repairs, compact_at = state.repairs, state.compact_at
         keep, make, part_number, choice = part.pieces.append, part.make_delta, part.number, part.choice
         no_tag, no_bracket = self.rule == "no tag", self.rule == "arguments"
         counts, first, last = bool(before), self._first, self._last
@@ -282,6 +284,7 @@ class ManySlots(Shape):
         longest = self.fixed + _LONGEST_TEXT
 
         def read_one(frame: bytes) -> Event | None:
+            nonlocal compact_at
             if counts:
                 number = self.number
                 if number is None:
@@ -315,8 +318,9 @@ class ManySlots(Shape):
             elif not may_be_plain:
                 self.number = int(ignored)
             repairs.frame = read = repairs.frame + 1
-            if not read % COMPACT_FRAMES:
-                compact()
+            if read >= compact_at:
+                state.compact()
+                compact_at = state.compact_at
             keep(text)
             return make(text, part_number, choice)
 

@@ -10,7 +10,6 @@ import logging
 import os
 import signal
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ import streamshim
 from streamshim import asgi
 from streamshim.cli import main
 from tests.asgi_server import running
+from tests.commands import interruptible
 from tests.loopback import BREAK, PAUSE, WATCH, serve
 from tests.servers import serve_model
 from tests.small_streams import CHAT, DONE, frame
@@ -264,7 +264,7 @@ def test_serve_says_where_it_listens_and_answers_there(tmp_path):
     with serve_model("calls-in-text", apis=("chat",), key=KEY) as server:
         process = subprocess.Popen(
             [
-                *(sys.executable, "-m", "streamshim", "serve", "--upstream", server.base_url, "--speak", "responses"),
+                *interruptible("serve", "--upstream", server.base_url, "--speak", "responses"),
                 *("--tool-markup", "--port", "0", "--api-key-env", "VENDOR_KEY", "--store", str(tmp_path / "store.db")),
             ],
             cwd=ROOT,

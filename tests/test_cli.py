@@ -42,6 +42,7 @@ from streamshim.events import (
     Unknown,
     Usage,
 )
+from tests.commands import interruptible
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="signals and pseudo-terminals of POSIX")
 
@@ -74,13 +75,10 @@ def run(*arguments, stdin=b"", environment=None):
 
 
 def start(*arguments):
-    """A process to talk to. It heeds an interrupt even where this test runs in the background, which ignores them."""
-    program = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
-    program += "from streamshim.cli import main; sys.exit(main())"
+    """A process to talk to."""
     pipe = subprocess.PIPE
     buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
-    command = [sys.executable, "-c", program, *arguments]
-    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=buffered)
+    return subprocess.Popen(interruptible(*arguments), stdin=pipe, stdout=pipe, stderr=pipe, env=buffered)
 
 
 def run_in_terminal(*command, columns=80, environment=None):

@@ -7,7 +7,6 @@ import pty
 import select
 import signal
 import subprocess
-import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tests.commands import interruptible
 from tests.loopback import PATIENCE_SECONDS, WATCH, serve
 from tests.servers import serve_model
 from tests.small_streams import VENDOR_ERROR, frame
@@ -35,7 +35,7 @@ ENVIRONMENT = {"PYTHONPATH": str(ROOT), "PYTHONUTF8": "1", "PATH": os.environ["P
 
 
 def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "streamshim", "chat", *arguments]
+    return interruptible("chat", *arguments)
 
 
 def chat(*arguments: str, said: str = "", folder: Path = ROOT, **environment: str) -> subprocess.CompletedProcess[str]:

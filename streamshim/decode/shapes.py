@@ -18,8 +18,8 @@ from .stream_state import StreamState
 
 LONGEST_KNOWN = 128 * 1024
 """Bytes of a frame: a reader who wants none so long is served by the parse alone."""
-LONGEST_LITERALS, _LONGEST_TEXT = 16 * 1024, 8 * 1024
-"""Bytes around the slots, and characters of a text that comes alone, each 12 bytes at most: together less than that."""
+LONGEST_LITERALS, _LONGEST_SLOTS = 16 * 1024, 8 * 1024
+"""Bytes around the slots, and of the slots of a frame that comes alone: together less than that."""
 
 SlotKind = Literal["text", "string", "number"]
 Rule = Literal["any", "no tag", "arguments"]
@@ -160,7 +160,7 @@ class OneSlot(Shape):
         repairs, compact_at = state.repairs, state.compact_at
         keep, make, number, choice = part.pieces.append, part.make_delta, part.number, part.choice
         no_tag, no_bracket = self.rule == "no tag", self.rule == "arguments"
-        first, last, fixed, longest = self._first, self._last, self.fixed, self.fixed + _LONGEST_TEXT
+        first, last, fixed, longest = self._first, self._last, self.fixed, self.fixed + _LONGEST_SLOTS
 
         def read_one(frame: bytes) -> Event | None:
             nonlocal compact_at
@@ -268,8 +268,8 @@ class ManySlots(Shape):
     def read_one(self, part: Part, state: StreamState) -> ReadOne | None:
         """See `Shape`.
 
-        It is there where at most a number stands before the text, which counts on by one, and one slot behind it: so
-        all known wires do.
+        It is there where at most a number stands before the text, and at most one slot behind it. A number counts on by
+        one here; where it does not, `read_few` reads the frame.
         """
         before, behind = self._kinds[: self._text], self._kinds[self._text + 1 :]
         if before not in ((), ("number",)) or len(behind) > 1:
@@ -281,7 +281,7 @@ class ManySlots(Shape):
         counted = self._first.replace(b"%", b"%%") + b"%d" + self._literals[1].replace(b"%", b"%%")
         separator, behind_kind = (self._literals[-2], behind[0]) if behind else (b"", "text")
         has_behind, may_be_plain, is_behind = bool(behind), behind_kind == "string", IS_SLOT[behind_kind]
-        longest = self.fixed + _LONGEST_TEXT
+        longest = self.fixed + _LONGEST_SLOTS
 
         def read_one(frame: bytes) -> Event | None:
             nonlocal compact_at

@@ -51,7 +51,7 @@ _MISSES = 2
 _ENOUGH_HITS = 16
 _KNOWN = 4
 """Templates that are kept: thought, text and calls may take turns."""
-_FEW = 8
+_FEW = 6
 """Frames in a piece that are sooner read one after another than all at once."""
 _FIRST_WINDOW, _LAST_WINDOW = 4 * 1024, 32 * 1024
 """Bytes that are matched at once: more with every success, so that a frame that does not fit costs little. Of larger
@@ -173,7 +173,8 @@ class Templates:
                     texts = known[0]
                     joined = "".join(texts)
             if not texts:
-                window = _FIRST_WINDOW
+                if size - position > _FIRST_WINDOW:
+                    window = _FIRST_WINDOW
                 break
             if template.numbered:
                 template.keep_number(known)

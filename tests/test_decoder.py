@@ -19,7 +19,7 @@ from streamshim import (
     UsageReport,
 )
 from streamshim.events import Event
-from tests.reading import decode
+from tests.reading import decode, plain
 
 
 def end_of(events: list[Event]) -> StreamEnd:
@@ -213,3 +213,48 @@ def test_a_snapshot_shorter_than_what_was_streamed_differs_from_it(collect: bool
     events = [event for frame in frames for event in decoder.feed_payload(frame)]
     assert [event.delta for event in events if event.type == "text_delta"] == ["at nine.", "at nine."]
     assert decoder.repairs == {"snapshot-differs": 1}
+
+
+def _chunk(index: int, delta: dict[str, object], logprobs: object = None) -> bytes:
+    choice = {"index": index, "delta": delta, "logprobs": logprobs, "finish_reason": None}
+    return f"data: {json.dumps({'id': 'c', 'model': 'm', 'choices': [choice]})}\n\n".encode()
+
+
+def _call(arguments: str, **head: object) -> dict[str, object]:
+    return {"tool_calls": [{"index": 0, "function": {"arguments": arguments, **head}}]}
+
+
+def _delta(text: str, number: int, *, index: int = 0, logprobs: object = ()) -> bytes:
+    payload = {"type": "response.output_text.delta", "output_index": index, "content_index": 0, "delta": text}
+    return f"data: {json.dumps({**payload, 'sequence_number': number, 'logprobs': logprobs})}\n\n".encode()
+
+
+_SCORED = [{"token": "x", "logprob": -1.0}]
+
+
+@pytest.mark.parametrize(
+    "turns",
+    [
+        [_chunk(0, {"content": "a"}), _chunk(1, {"reasoning_content": "t"})],
+        [_chunk(0, {"content": "a"}), _chunk(1, {"content": "b"})],
+        [_chunk(0, {"content": "a"}), _chunk(1, _call("1", name="f"))],
+        [_chunk(0, {"content": "a"}), _chunk(0, {"content": "x"}, {"content": _SCORED})],
+        [_chunk(0, {"content": "a"}), b'data: {"odd": 1}\n\n', b"data: no JSON\n\n"],
+        [
+            _delta("a", 1),
+            b'data: {"type":"response.reasoning_text.delta","output_index":1,"content_index":0,"delta":"t"}\n\n',
+            b'data: {"type":"response.function_call_arguments.delta","output_index":2,"delta":"1"}\n\n',
+        ],
+        [_delta("a", 1), _delta("b", 2), _delta("x", 3, logprobs=_SCORED), _delta("c", 4)],
+        [_delta("a", 1), _delta("b", 2, index=1), _delta("c", 3)],
+    ],
+)
+@pytest.mark.parametrize("fast", [True, False])
+def test_deltas_of_one_piece_come_in_the_order_of_their_frames(turns: list[bytes], fast: bool) -> None:
+    frames = turns * 6
+    in_pieces = decode([piece for frame in frames for piece in (frame[:9], frame[9:])], repairs=True, fast=fast)
+    assert plain(decode(frames, repairs=True, fast=fast)) == plain(in_pieces)
+    assert plain(decode([b"".join(frames)], repairs=True, fast=fast)) == plain(in_pieces)
+    together = [*turns[:-1], turns[-1] * 2, *turns]
+    apart = [*turns, turns[-1], *turns]
+    assert plain(decode([b"".join(together)], repairs=True, fast=fast)) == plain(decode(apart, repairs=True, fast=fast))

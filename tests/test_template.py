@@ -365,6 +365,35 @@ def test_odd_words_among_plain_ones_give_the_same_events(name: str) -> None:
                     assert difference(pieces, make_id=str, tool_markup=True) is None, case
 
 
+@pytest.mark.parametrize("name", sorted(shapes))
+def test_frames_that_are_cut_or_lack_an_end_give_the_same_events(name: str) -> None:
+    forms = shapes[name]
+    frames = [(_filled(forms[n % len(forms)], '"w"', '"aB3"', 5 + n) + "\n\n").encode() for n in range(8)]
+    known, frame, more = [_heads.get(name, "").encode(), *frames[:4]], frames[4], frames[5:]
+    for at in range(len(frame)):
+        begun, left = frame[:at], frame[at:]
+        for pieces, few in (
+            ([*known, begun, left, *more], 0),
+            ([*known, begun, *more], 0),
+            ([*known, left, *more], 0),
+            ([*known, frame + left + frame, *more], 8),
+            ([*known, begun + b"".join(more)], 8),
+        ):
+            with eager(0, few):
+                assert difference(pieces, make_id=str) is None, (at, pieces)
+
+
+@pytest.mark.parametrize("name", ["text", "padded", "responses"])
+def test_a_frame_that_is_too_long_is_dropped_though_it_looks_like_the_last_one(name: str) -> None:
+    def frame(text: str, number: int) -> bytes:
+        return (_filled(shapes[name][0], json.dumps(text), '"aB3"', number) + "\n\n").encode()
+
+    pieces = [frame("w", number) for number in range(5, 50)] + [frame("w" * 200_000, 50), frame("w", 51)]
+    expected = decode(pieces, fast=False, max_frame_bytes=128 * 1024)
+    assert [event.error.kind for event in expected if event.type == "error_report"] == ["limit"]
+    assert first_difference(expected, decode(pieces, max_frame_bytes=128 * 1024)) is None
+
+
 # -- what is known by sight, and what is not --------------------------------------------------------------------------
 
 
@@ -382,7 +411,9 @@ def parses(name: str, texts: Sequence[str], *, fast: bool = True) -> tuple[int, 
     "name", ["text", "spaced", "padded", "both fields", "arguments", "responses", "responses, thought"]
 )
 def test_a_stream_of_one_shape_is_parsed_only_at_its_beginning(name: str) -> None:
-    texts = [f"word {n}" for n in range(200)]
+    texts = [f"word {n}" for n in range(80)]
+    texts += [*(f'a quote " and {n}' for n in range(40)), *['\\"', "ends in \\", '"\\"x'] * 20, "line\n", "tab\t"]
+    texts += ["word"] * 20
     full, expected = parses(name, texts, fast=False)
     known, events = parses(name, texts)
     assert full >= 195
@@ -403,11 +434,17 @@ def test_what_is_ambiguous_or_changes_is_parsed_in_full(name: str) -> None:
 
 def test_one_event_a_piece_is_known_by_sight() -> None:
     frames = [(_filled(shapes["responses"][0], f'"w{n}"', '"p"', 5 + n) + "\n\n").encode() for n in range(100)]
-    with mock.patch("streamshim.decode.frame_reader.loads", wraps=json.loads) as loads:
+    with (
+        mock.patch("streamshim.decode.frame_reader.loads", wraps=json.loads) as loads,
+        mock.patch.object(
+            template.Templates, "take_piece", autospec=True, side_effect=template.Templates.take_piece
+        ) as far,
+    ):
         decoder = StreamDecoder()
         events: Iterator[Event] = (event for frame in frames for event in decoder.feed(frame))
         assert [event.delta for event in events if event.type == "text_delta"] == [f"w{n}" for n in range(100)]
     assert loads.call_count < 40
+    assert not far.called
     assert decoder.sequence_number == 104
 
 

@@ -97,10 +97,10 @@ class Shape:
             return self._first.startswith(rest)
         line = rest.removeprefix(self._first).removesuffix(b"\n")
         return (
-            len(line) < size <= LONGEST_BEGINNING
+            size - len(line) >= self._start
+            and size <= LONGEST_BEGINNING
             and _CARRIAGE_RETURN not in line
             and _LINE_FEED not in line
-            and rest.startswith(self._first)
         )
 
     @staticmethod

@@ -258,3 +258,18 @@ def test_deltas_of_one_piece_come_in_the_order_of_their_frames(turns: list[bytes
     together = [*turns[:-1], turns[-1] * 2, *turns]
     apart = [*turns, turns[-1], *turns]
     assert plain(decode([b"".join(together)], repairs=True, fast=fast)) == plain(decode(apart, repairs=True, fast=fast))
+
+
+@pytest.mark.parametrize(
+    ("plain_frame", "scored_frame"),
+    [
+        (_chunk(0, {"content": "a"}), _chunk(0, {"content": "x"}, {"content": _SCORED})),
+        (_delta("a", 1), _delta("x", 2, logprobs=_SCORED)),
+    ],
+)
+def test_log_probabilities_among_deltas_without_them_stay_with_their_text(
+    plain_frame: bytes, scored_frame: bytes
+) -> None:
+    events = decode([plain_frame * 3 + scored_frame + plain_frame * 2])
+    told = [(event.delta, event.logprobs) for event in events if isinstance(event, TextDelta)]
+    assert told == [("a", None)] * 3 + [("x", _SCORED)] + [("a", None)] * 2

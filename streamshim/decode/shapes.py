@@ -10,10 +10,10 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Literal
 
-from ..events import Event
+from ..events import Event, TextDelta
 from ..framing.blocks import LONGEST_BEGINNING
 from ..json_codec import loads
-from .parts import Part
+from .parts import Part, new
 from .stream_state import StreamState
 
 LONGEST_KNOWN = 128 * 1024
@@ -158,7 +158,8 @@ class OneSlot(Shape):
     def read_one(self, part: Part, state: StreamState) -> ReadOne:
         """See `Shape`."""
         repairs, compact_at = state.repairs, state.compact_at
-        keep, make, number, choice = part.pieces.append, part.make_delta, part.number, part.choice
+        keep, part_number, choice = part.pieces.append, part.number, part.choice
+        delta_type, name, is_text = part.delta_type, part.delta_name, part.delta_type is TextDelta
         no_tag, no_bracket = self.rule == "no tag", self.rule == "arguments"
         first, last, fixed, longest = self._first, self._last, self.fixed, self.fixed + _LONGEST_SLOTS
 
@@ -180,14 +181,21 @@ class OneSlot(Shape):
                 state.compact()
                 compact_at = state.compact_at
             keep(text)
-            return make(text, number, choice)
+            event = new(delta_type)
+            event.delta = text
+            event.part = part_number
+            event.choice = choice
+            event.type = name
+            if is_text:
+                event.logprobs = None
+            return event  # type: ignore[no-any-return]
 
         return read_one
 
     def read_few(self, part: Part, state: StreamState) -> ReadFew:
         """See `Shape`."""
         repairs, first, last, tail = state.repairs, self._first, self._last, len(self._last)
-        keep, make, number, choice = part.pieces.append, part.make_delta, part.number, part.choice
+        keep, make, number, choice = part.pieces.append, part.delta_type, part.number, part.choice
         no_tag, no_bracket = self.rule == "no tag", self.rule == "arguments"
 
         def read_few(data: bytes, out: list[Event]) -> int:
@@ -275,7 +283,8 @@ class ManySlots(Shape):
         if before not in ((), ("number",)) or len(behind) > 1:
             return None
         repairs, compact_at = state.repairs, state.compact_at
-        keep, make, part_number, choice = part.pieces.append, part.make_delta, part.number, part.choice
+        keep, part_number, choice = part.pieces.append, part.number, part.choice
+        delta_type, name, is_text = part.delta_type, part.delta_name, part.delta_type is TextDelta
         no_tag, no_bracket = self.rule == "no tag", self.rule == "arguments"
         counts, first, last = bool(before), self._first, self._last
         counted = self._first.replace(b"%", b"%%") + b"%d" + self._literals[1].replace(b"%", b"%%")
@@ -322,7 +331,14 @@ class ManySlots(Shape):
                 state.compact()
                 compact_at = state.compact_at
             keep(text)
-            return make(text, part_number, choice)
+            event = new(delta_type)
+            event.delta = text
+            event.part = part_number
+            event.choice = choice
+            event.type = name
+            if is_text:
+                event.logprobs = None
+            return event  # type: ignore[no-any-return]
 
         return read_one
 
@@ -331,7 +347,7 @@ class ManySlots(Shape):
         repairs, form = state.repairs, self._form
         fill = form.__mod__
         text_slot, number_slot, string_slot = self._text, self._number - 1, self._string - 1
-        keep, make, number, choice = part.pieces.append, part.make_delta, part.number, part.choice
+        keep, make, number, choice = part.pieces.append, part.delta_type, part.number, part.choice
         no_tag, no_bracket, is_string = self.rule == "no tag", self.rule == "arguments", IS_SLOT["string"]
 
         def read_few(data: bytes, out: list[Event]) -> int:

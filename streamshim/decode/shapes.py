@@ -301,7 +301,7 @@ class ManySlots(Shape):
                 number += 1
                 prefix = counted % number
             else:
-                prefix = first
+                number, prefix = 0, first
             line = frame.removeprefix(prefix)
             if has_behind:
                 slot, _, rest = line.partition(separator)
@@ -309,7 +309,7 @@ class ManySlots(Shape):
                 if ignored == rest or not ((may_be_plain and ignored.isalnum()) or is_behind(ignored)):
                     return None
             else:
-                slot = line.removesuffix(last)
+                slot, ignored = line.removesuffix(last), b""
                 if slot == line:
                     return None
             if line == frame or len(frame) > longest:

@@ -95,25 +95,18 @@ class ChatWire:
                     and (len(delta) == 1 or self._says_only(delta, "content"))
                 ):
                     if part is not told:
-                        self._tell(told, texts)
+                        self._state.tell_texts(told, texts)
                         told = part
                     texts.append(content)
                     continue
-                self._tell(told, texts)
+                self._state.tell_texts(told, texts)
                 repairs.frame += 1
                 if content or not self._plain_delta(choice, raw, delta):
                     repairs.frame -= 1
                     return payload
         finally:
-            self._tell(told, texts)
+            self._state.tell_texts(told, texts)
         return UNREAD
-
-    def _tell(self, part: Part | None, texts: list[str]) -> None:
-        """The texts of as many chunks, which all went into one part."""
-        if texts and part is not None:
-            self._state.repairs.frame += len(texts)
-            self._state.parts.texts(part, texts)
-            texts.clear()
 
     def _says_nothing_new(self, payload: dict[str, Any]) -> bool:
         """Whether what stands beside the choices was told."""

@@ -92,21 +92,14 @@ class ResponsesWire:
                 ):
                     texts.append(delta)
                 else:
-                    self._tell(texts)
+                    state.tell_texts(self._last_part, texts)
                     repairs.frame += 1
                     handler(payload)
                 if (number := payload.get("sequence_number")).__class__ is int:
                     state.sequence_number = number
         finally:
-            self._tell(texts)
+            state.tell_texts(self._last_part, texts)
         return UNREAD
-
-    def _tell(self, texts: list[str]) -> None:
-        """The texts of as many events, which all went into the part that was spoken of last."""
-        if texts and self._last_part is not None:
-            self._state.repairs.frame += len(texts)
-            self._state.parts.texts(self._last_part, texts)
-            texts.clear()
 
     def event(self, payload: dict[str, Any], name: str) -> None:
         """One event; `name` is its type."""

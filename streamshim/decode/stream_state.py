@@ -10,7 +10,7 @@ from ..errors import ErrorInfo
 from ..events import Api, Citation, ErrorReport, Event, Metadata, Unknown, Usage
 from ..json_codec import clean
 from .limits import MAX_CITATIONS, MAX_ERRORS, MAX_UNKNOWN_NAMES
-from .parts import Parts
+from .parts import Part, Parts
 from .repairs import Repairs
 from .usage import merge, read_usage
 
@@ -92,6 +92,13 @@ class StreamState:
         return read_usage(self._usage) if self._usage else None
 
     # -- what is told -------------------------------------------------------------------------------------------------
+
+    def tell_texts(self, part: Part | None, texts: list[str]) -> None:
+        """The texts of as many frames in a row, which all go into one part; they are told, and the list is empty."""
+        if texts and part is not None:
+            self.repairs.frame += len(texts)
+            self.parts.texts(part, texts)
+            texts.clear()
 
     def repair(self, quirk: str, detail: str) -> None:
         """Something was put right."""

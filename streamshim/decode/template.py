@@ -314,13 +314,11 @@ def _payload(frame: bytes) -> Any:
 
 def _differences(one: Any, other: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], Any]]:
     """Where two payloads differ, and what the other one says there."""
-    if type(one) is type(other) and one == other:
-        return
     if isinstance(one, dict) and isinstance(other, dict) and list(one) == list(other):
         for key, value in one.items():
             yield from _differences(value, other[key], (*path, key))
     elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
         for index, value in enumerate(one):
             yield from _differences(value, other[index], (*path, index))
-    else:
+    elif one != other or type(one) is not type(other):
         yield path, other

@@ -210,6 +210,17 @@ Finder = Callable[[str, int], re.Match[str] | None]
 PLACES = [place for place in vars(partial_arguments).values() if isinstance(place, json_places.Place)]
 
 
+def forget() -> None:
+    """Nothing is known of where short texts lead."""
+    for place in PLACES:
+        place.known.clear()
+
+
+@pytest.fixture(autouse=True)
+def forgetful() -> None:
+    forget()
+
+
 class InSteps(str):
     """A delta that is never taken as it is."""
 
@@ -233,7 +244,10 @@ def account_of(deltas: Iterable[str]) -> list[object]:
 def test_what_is_taken_at_once_says_what_the_steps_say(cut: tuple[str, list[str]], limit: str, size: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(json_tokens if limit == "MAX_NUMBER_CHARACTERS" else partial_arguments, limit, size)
+        forget()
         at_once = account_of(cut[1])
+        assert at_once == account_of(cut[1])
+        forget()
         for place in PLACES:
             patch.setattr(place, "find", lambda text, position: None)
         assert at_once == account_of(map(InSteps, cut[1]))
@@ -247,6 +261,36 @@ def test_the_same_text_says_the_same_in_any_cut(cut: tuple[str, list[str]]) -> N
     assert merged(pieces) == merged(whole_pieces)
     assert (partial.state, partial.error) == (whole.state, whole.error)
     assert repr(partial.value) == repr(whole.value)
+
+
+@given(cut_texts(), cut_texts())
+def test_a_text_says_the_same_whatever_was_read_before(
+    cut: tuple[str, list[str]], other: tuple[str, list[str]]
+) -> None:
+    forget()
+    alone = account_of(cut[1])
+    forget()
+    account_of(other[1])
+    assert account_of(cut[1]) == alone
+
+
+@pytest.mark.parametrize("size", range(1, 9))
+def test_of_what_strings_say_nothing_is_remembered(size: int) -> None:
+    text = '{"key":"SAID","list":["SAID"]}'
+    read(text[start : start + size] for start in range(0, len(text), size))
+    known = "".join(text for place in PLACES for text in place.known)
+    assert known
+    assert not set("SAID") & set(known)
+
+
+def test_few_and_short_texts_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_places, "MAX_KNOWN", 8)
+    limit = json_places.MAX_KNOWN_CHARACTERS
+    members = [(f'"{"k" * size}":', "true", ",") for size in range(1, limit + 9)]
+    partial, _ = read(["{", *itertools.chain(*members)])
+    assert (partial.state, len(partial.value)) == ("open", limit + 8)
+    assert 1 < max(len(place.known) for place in PLACES) <= 8
+    assert max(len(text) for place in PLACES for text in place.known) == limit
 
 
 @given(cut_texts())
@@ -493,6 +537,7 @@ def test_what_a_hostile_text_makes_us_hold_is_limited(
 @pytest.mark.parametrize("before", ['{"a":[1,', '{"a":[],"b":"c","d":'])
 @pytest.mark.parametrize("value", ["7,", "7", "-", "true", "tr", '"', "{", "["])
 def test_a_value_too_many_is_a_fault_whatever_it_is(before: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    read([before, value])
     monkeypatch.setattr(partial_arguments, "MAX_VALUES", 3)
     for deltas in ([before + value], [before, value]):
         assert read(deltas)[0].error == Fault(len(before), "at most 3 values")
@@ -548,6 +593,7 @@ def test_twice_the_text_takes_twice_the_calls(beginning: str, repeated: str, siz
         deltas = [text[start : start + size] for start in range(0, len(text), size)]
         return calls_made(lambda: read(deltas))
 
+    calls(50)
     unit, twice, four_times = calls(50), calls(100), calls(200)
     assert four_times - twice <= 2.05 * (twice - unit)
 

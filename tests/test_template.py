@@ -421,6 +421,16 @@ def test_a_stream_of_one_shape_is_parsed_only_at_its_beginning(name: str) -> Non
     assert first_difference(expected, events) is None
 
 
+@pytest.mark.parametrize(("frames", "most"), [(400, 30), (80, 80)], ids=["plenty", "few"])
+def test_a_stream_is_learned_from_early_where_plenty_lies_ahead(frames: int, most: int) -> None:
+    body = (_filled(shapes["text"][0], '"a word"', "", 0) + "\n\n").encode() * frames
+    assert (len(body) > 32 * 1024) == (frames == 400)
+    with mock.patch("streamshim.decode.frame_reader.loads", wraps=json.loads) as loads:
+        events = decode([body])
+    assert most // 2 < loads.call_count <= most
+    assert first_difference(decode([body], fast=False), events) is None
+
+
 @pytest.mark.parametrize("name", ["twice named", "two choices"])
 def test_what_is_ambiguous_or_changes_is_parsed_in_full(name: str) -> None:
     frames = [_filled(form, '"x"', '""', 5) for form in itertools.islice(itertools.cycle(shapes[name]), 100)]

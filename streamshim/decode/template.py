@@ -27,14 +27,14 @@ from typing import Any
 from ..events import Event, ReasoningDelta, TextDelta, ToolCallDelta
 from ..framing.blocks import Blocks, end_of_event
 from ..json_codec import loads
+from .many_slots import ManySlots
+from .one_slot import OneSlot
 from .parts import Part
 from .shapes import (
     BEGIN_BEHIND_WHOLE,
     IS_SLOT,
     LONGEST_KNOWN,
     LONGEST_LITERALS,
-    ManySlots,
-    OneSlot,
     ReadFew,
     ReadOne,
     Rule,
@@ -45,6 +45,10 @@ from .stream_state import StreamState
 
 _PATIENCE = 24
 """Frames before the first try: what learning costs, a parse or twenty, is earned back by then or never."""
+_EAGER = 6
+"""Frames before the first try where so many lie ahead that it is worth it: those that open a stream teach nothing."""
+_PLENTY = 32 * 1024
+"""Bytes that lie ahead in one block."""
 _MOST_PATIENCE = 4096
 _MISSES = 2
 """So many frames in a row that do not fit, or teach nothing, and the shape changes too often."""
@@ -207,6 +211,8 @@ class Templates:
         self._keep_number()
         state = self._state
         wait = self._wait_until - state.repairs.frame
+        if self._wait_until == _PATIENCE and len(block) - position > _PLENTY:
+            wait = min(wait, _EAGER - state.repairs.frame)
         self._is_single = wait <= 0
         end = end_of_event(block, position if wait <= 0 else position + wait * _TYPICAL_FRAME)
         if end < 0:
@@ -264,7 +270,7 @@ def learn_template(frame: bytes, previous: bytes, event: TextDelta | ReasoningDe
 
     Nothing is proven where the previous frame does not begin and end as this one does: so the next one will not.
     """
-    members = list(_MEMBER.finditer(frame))
+    members = list(_MEMBER.finditer(frame)) if previous else []
     if not members or (isinstance(event, TextDelta) and event.logprobs):
         return None
     first, last = members[0], members[-1]

@@ -49,7 +49,7 @@ class ManySlots(Shape):
         delta_type, name, is_text = part.delta_type, part.delta_name, part.delta_type is TextDelta
         no_tag, no_bracket = self.rule == "no tag", self.rule == "arguments"
         counts, first, last = bool(before), self._first, self._last
-        counted = self._first.replace(b"%", b"%%") + b"%d" + self._literals[1].replace(b"%", b"%%")
+        second = self._literals[1]
         separator, behind_kind = (self._literals[-2], behind[0]) if behind else (b"", "text")
         has_behind, may_be_plain, is_behind = bool(behind), behind_kind == "string", IS_SLOT[behind_kind]
         longest = self.fixed + LONGEST_SLOTS
@@ -61,7 +61,7 @@ class ManySlots(Shape):
                 if number is None:
                     return None
                 number += 1
-                prefix = counted % number
+                prefix = b"%b%d%b" % (first, number, second)
             else:
                 number, prefix = 0, first
             line = frame.removeprefix(prefix)
@@ -109,7 +109,8 @@ class ManySlots(Shape):
         repairs, form = state.repairs, self._form
         fill = form.__mod__
         text_slot, number_slot, string_slot = self._text, self._number - 1, self._string - 1
-        keep, make, number, choice = part.pieces.append, part.delta_type, part.number, part.choice
+        keep, number, choice = part.pieces.append, part.number, part.choice
+        delta_type, name, is_text = part.delta_type, part.delta_name, part.delta_type is TextDelta
         no_tag, no_bracket, is_string = self.rule == "no tag", self.rule == "arguments", IS_SLOT["string"]
 
         def read_few(data: bytes, out: list[Event]) -> int:
@@ -136,7 +137,14 @@ class ManySlots(Shape):
                 ):
                     break
                 keep(text)
-                out.append(make(text, number, choice))
+                event = new(delta_type)
+                event.delta = text
+                event.part = number
+                event.choice = choice
+                event.type = name
+                if is_text:
+                    event.logprobs = None
+                out.append(event)
                 count += 1
             repairs.frame += count
             if count and number_slot >= 0:

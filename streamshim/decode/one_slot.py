@@ -69,7 +69,8 @@ class OneSlot(Shape):
     def read_few(self, part: Part, state: StreamState) -> ReadFew:
         """See `Shape`."""
         repairs, first, last, tail = state.repairs, self._first, self._last, len(self._last)
-        keep, make, number, choice = part.pieces.append, part.delta_type, part.number, part.choice
+        keep, number, choice = part.pieces.append, part.number, part.choice
+        delta_type, name, is_text = part.delta_type, part.delta_name, part.delta_type is TextDelta
         no_tag, no_bracket = self.rule == "no tag", self.rule == "arguments"
 
         def read_few(data: bytes, out: list[Event]) -> int:
@@ -93,7 +94,14 @@ class OneSlot(Shape):
                 ):
                     break
                 keep(text)
-                out.append(make(text, number, choice))
+                event = new(delta_type)
+                event.delta = text
+                event.part = number
+                event.choice = choice
+                event.type = name
+                if is_text:
+                    event.logprobs = None
+                out.append(event)
                 repairs.frame += 1
                 position += size + tail
             return position

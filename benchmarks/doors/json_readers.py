@@ -17,7 +17,9 @@ def told() -> Door:
     from streamshim.partial_arguments import PartialArguments
 
     def read(deltas: Deltas) -> Iterator[Iterable[Any]]:
-        return map(PartialArguments().feed, deltas)
+        partial = PartialArguments()
+        for delta in deltas:
+            yield partial.feed(delta)
 
     def said(pieces: Iterable[Any]) -> Said:
         *_, last = pieces

@@ -23,7 +23,8 @@ def decoder(**options: Any) -> Door:
 
     def read(pieces: Pieces) -> Iterator[list[Event]]:
         stream = StreamDecoder(**options)
-        yield from map(stream.feed, pieces)
+        for piece in pieces:
+            yield stream.feed(piece)
         yield stream.close()
 
     return Door(read, said_by_events)
@@ -79,7 +80,8 @@ def push() -> Door:
 
     def read(payloads: list[dict[str, Any]]) -> Iterator[list[Event]]:
         stream = StreamDecoder()
-        yield from map(stream.feed_payload, payloads)
+        for payload in payloads:
+            yield stream.feed_payload(payload)
         yield stream.close()
 
     return Door(read, said_by_events, prepare=payloads_of)

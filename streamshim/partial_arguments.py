@@ -203,6 +203,17 @@ class PartialArguments(GrowingObject):
             self._place = _AFTER_MEMBER
         self._pieces.append(piece)
 
+    def _enter(self, bracket: str) -> None:
+        if self._open:
+            self._path = self._member_path()
+            self._key = None
+        if bracket == "{":
+            self._open.append({})
+            self._place = _FIRST_KEY
+        else:
+            self._open.append([])
+            self._place = _FIRST_ITEM
+
     def _end_string(self, told: str) -> None:
         self._tell(told)
         value = "".join(self._parts)
@@ -259,11 +270,7 @@ class PartialArguments(GrowingObject):
         if len(self._open) == MAX_DEPTH:
             raise BreakError(offset, f"at most {MAX_DEPTH:,} levels of nesting")
         self._begin_value(offset)
-        if self._open:
-            self._path = self._member_path()
-            self._key = None
-        self._open.append({} if character == "{" else [])
-        self._place = _FIRST_KEY if character == "{" else _FIRST_ITEM
+        self._enter(character)
 
     def _close_container(self, _seen: object, _offset: int = 0) -> bool:
         container, path = self._open.pop(), self._path
@@ -350,9 +357,10 @@ class PartialArguments(GrowingObject):
     def _take_string(self, found: re.Match[str]) -> bool:
         if self._values == MAX_VALUES:
             return False
-        self._begin_string('"', 0)
-        self._tell(unescaped(found["text"]))
-        return True
+        self._values += 1
+        self._string_path = self._member_path()
+        self._place = _IN_STRING
+        return self._take_text(found)
 
     def _take_whole_string(self, found: re.Match[str]) -> bool:
         if self._values == MAX_VALUES:
@@ -364,16 +372,11 @@ class PartialArguments(GrowingObject):
         self._end_value(value)
         return True
 
-    def _take_brace(self, _found: re.Match[str]) -> bool:
-        return self._take_container("{")
-
-    def _take_bracket(self, _found: re.Match[str]) -> bool:
-        return self._take_container("[")
-
-    def _take_container(self, bracket: str) -> bool:
+    def _take_container(self, found: re.Match[str]) -> bool:
         if self._values == MAX_VALUES or len(self._open) == MAX_DEPTH:
             return False
-        self._open_container(bracket, 0)
+        self._values += 1
+        self._enter("{" if found.lastgroup == "brace" else "[")
         return True
 
     def _take_text(self, found: re.Match[str]) -> bool:
@@ -402,7 +405,7 @@ class PartialArguments(GrowingObject):
 
     # -- what may stand where: the grammar ----------------------------------------------------------------------------
 
-    _OBJECT: ClassVar = _Element({"{": _open_container}, r"\{(?P<brace>)", {"brace": _take_brace})
+    _OBJECT: ClassVar = _Element({"{": _open_container}, r"\{(?P<brace>)", {"brace": _take_container})
     _ANY_VALUE: ClassVar = _Element(
         {
             '"': _begin_string,
@@ -414,8 +417,7 @@ class PartialArguments(GrowingObject):
         {
             "text": _take_string,
             "text_end": _take_whole_string,
-            "brace": _take_brace,
-            "bracket": _take_bracket,
+            **dict.fromkeys(("brace", "bracket"), _take_container),
             "number": _take_number,
             **dict.fromkeys(WORDS, _take_word),
             **dict.fromkeys(("digits", "cut"), _hold_value),

@@ -94,7 +94,8 @@ if TYPE_CHECKING:
     from .http_error import read_error
     from .http_transport import transport
     from .relayed_response import RelayLedger
-    from .response import Collector, ModelResponse, collect
+    from .response import Collector, collect
+    from .response_models import ModelResponse
     from .stats import StreamStats
     from .streams import AsyncEventStream, EventStream, aparse, astream, parse, stream
 
@@ -124,7 +125,8 @@ _MODULES = {
     ".http_error": "read_error",
     ".http_transport": "transport",
     ".relayed_response": "RelayLedger",
-    ".response": "Collector ModelResponse collect",
+    ".response": "Collector collect",
+    ".response_models": "ModelResponse",
     ".stats": "StreamStats",
     ".streams": "AsyncEventStream EventStream aparse astream parse stream",
 }

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from .cursor import Cursor
-    from .response import ModelResponse
+    from .response_models import ModelResponse
 
 ErrorKind = Literal["vendor", "transport", "timeout", "limit", "body", "strict"]
 """Who said error: the vendor, the connection, a deadline of the reader's, a limit of ours, a body that is no stream at

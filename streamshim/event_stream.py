@@ -20,7 +20,8 @@ from .pieces import Head, Piece
 from .stats import Clock, StreamStats
 
 if TYPE_CHECKING:
-    from .response import Collector, ModelResponse
+    from .response import Collector
+    from .response_models import ModelResponse
 
 ErrorMode: TypeAlias = Literal["raise", "event"]
 """What a failed or truncated stream does once all its events were handed out: raise, or nothing more."""

@@ -1,13 +1,13 @@
 """From events to one answer: `Collector` and `collect(events)`, which give a `ModelResponse`.
 
 Parts that are over are shared between the responses that a running stream shows: a look costs what is new, and the
-joining of open parts. Importing this module imports pydantic.
+joining of open parts. Only a look makes models, so that nobody waits for pydantic in the middle of a stream.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from .events import (
     Citation,
@@ -36,39 +36,21 @@ from .events import (
     Unknown,
     UsageReport,
 )
-from .response_models import (
-    Choice,
-    MediaPart,
-    ModelResponse,
-    Part,
-    ReasoningPart,
-    RefusalPart,
-    TextPart,
-    ToolCallPart,
-)
 
-__all__ = [
-    "Choice",
-    "Collector",
-    "MediaPart",
-    "ModelResponse",
-    "Part",
-    "ReasoningPart",
-    "RefusalPart",
-    "TextPart",
-    "ToolCallPart",
-    "collect",
-]
+if TYPE_CHECKING:
+    from .response_models import Choice, ModelResponse, Part
 
 
 class _PartDraft:
     """A part, and what came for it since its model was made last."""
 
-    __slots__ = ("field", "logprobs", "part", "pieces", "progress", "said", "stale", "transcript")
+    __slots__ = ("begun", "field", "logprobs", "part", "pieces", "progress", "said", "stale", "transcript", "type")
 
-    def __init__(self, part: Part, field: str) -> None:
-        self.part = part
+    def __init__(self, type: str, field: str, begun: dict[str, Any]) -> None:
+        self.type = type
         self.field = field
+        self.begun = begun
+        self.part: Part | None = None
         self.pieces: list[str] = []
         self.transcript: list[str] = []
         self.logprobs: list[Any] = []
@@ -87,6 +69,10 @@ class _PartDraft:
 
     def snapshot(self) -> Part:
         """The part as it is now: a new model only if something came."""
+        if self.part is None:
+            from .response_models import PART_MODELS
+
+            self.part = PART_MODELS[self.type](**self.begun)
         if self.stale:
             said, self.said, self.stale = self.said, {}, False
             if self.pieces:
@@ -114,6 +100,8 @@ class _ChoiceDraft:
         self.finish: Finish | None = None
 
     def snapshot(self, index: int) -> Choice:
+        from .response_models import Choice
+
         finish = self.finish
         return Choice(
             index=index,
@@ -148,6 +136,8 @@ class Collector:
     @property
     def response(self) -> ModelResponse:
         """What was said so far; `status` is None and open parts are partial until the `StreamEnd` was fed."""
+        from .response_models import ModelResponse
+
         return ModelResponse(
             **self._facts,
             metadata=self._metadata,
@@ -160,35 +150,37 @@ class Collector:
             self._choices[index] = _ChoiceDraft()
         return self._choices[index]
 
-    def _open(self, part: Part, choice: int, field: str = "text") -> None:
-        draft = self._parts[part.part] = _PartDraft(part, field)
+    def _open(self, part: int, choice: int, type: str, field: str = "text", **begun: object) -> None:
+        draft = self._parts[part] = _PartDraft(type, field, {"part": part, **begun})
         self._choice(choice).parts.append(draft)
 
     def _on_stream_start(self, event: StreamStart) -> None:
         self._facts.update(api=event.api, response_id=event.response_id, model=event.model, created_at=event.created_at)
 
     def _on_text_start(self, event: TextStart) -> None:
-        self._open(TextPart(part=event.part, id=event.id, phase=event.phase), event.choice)
+        self._open(event.part, event.choice, "text", id=event.id, phase=event.phase)
 
     def _on_reasoning_start(self, event: ReasoningStart) -> None:
-        self._open(ReasoningPart(part=event.part, id=event.id, kind=event.kind), event.choice)
+        self._open(event.part, event.choice, "reasoning", id=event.id, kind=event.kind)
 
     def _on_refusal_start(self, event: RefusalStart) -> None:
-        self._open(RefusalPart(part=event.part, id=event.id), event.choice)
+        self._open(event.part, event.choice, "refusal", id=event.id)
 
     def _on_tool_call_start(self, event: ToolCallStart) -> None:
-        part = ToolCallPart(
-            part=event.part,
+        self._open(
+            event.part,
+            event.choice,
+            "tool_call",
+            "arguments",
             id=event.id,
             call_id=event.call_id,
             name=event.name,
             kind=event.kind,
             item_type=event.item_type,
         )
-        self._open(part, event.choice, "arguments")
 
     def _on_media_start(self, event: MediaStart) -> None:
-        self._open(MediaPart(part=event.part, id=event.id, media_type=event.media_type), event.choice, "data")
+        self._open(event.part, event.choice, "media", "data", id=event.id, media_type=event.media_type)
 
     def _on_delta(self, event: ReasoningDelta | RefusalDelta | ToolCallDelta) -> None:
         draft = self._parts[event.part]

@@ -114,6 +114,14 @@ class MediaPart(_Model):
 
 Part = Annotated[TextPart | ReasoningPart | RefusalPart | ToolCallPart | MediaPart, Field(discriminator="type")]
 """Any part of a choice; `type` tells them apart."""
+PART_MODELS: dict[str, type[TextPart | ReasoningPart | RefusalPart | ToolCallPart | MediaPart]] = {
+    "text": TextPart,
+    "reasoning": ReasoningPart,
+    "refusal": RefusalPart,
+    "tool_call": ToolCallPart,
+    "media": MediaPart,
+}
+"""By type."""
 
 
 class Choice(_Model):

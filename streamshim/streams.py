@@ -19,7 +19,7 @@ from .pieces import AsyncSource, Source
 from .sources import open_async_source, open_source
 
 if TYPE_CHECKING:
-    from .response import ModelResponse
+    from .response_models import ModelResponse
 
 _ANOTHER_TASK = (
     "another task is reading this stream, and two cannot at once; to stop it, cancel that task and wait for it: the "

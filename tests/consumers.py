@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from streamshim import ModelResponse, Usage
-from streamshim.response import Choice
+from streamshim.response_models import Choice
 from tests.losses import call_on_chat
 
 Call = tuple[str, str, str]

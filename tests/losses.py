@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from streamshim import Event, collect
-from streamshim.response import Choice, ModelResponse, Part
+from streamshim.response_models import Choice, ModelResponse, Part
 
 MADE_UP = "made-up-"
 MADE_UP_TIME = 7

@@ -38,15 +38,14 @@ from streamshim.events import (
     Usage,
     UsageReport,
 )
-from streamshim.response import (
-    Collector,
+from streamshim.response import Collector, collect
+from streamshim.response_models import (
     MediaPart,
     ModelResponse,
     ReasoningPart,
     RefusalPart,
     TextPart,
     ToolCallPart,
-    collect,
 )
 
 START = StreamStart("chat", "resp_1", "m-1", 1760000000)

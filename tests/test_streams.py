@@ -327,12 +327,16 @@ def test_uncollected_streams_keep_their_tool_calls_whole() -> None:
     assert call.parsed() == {"at": 1}
 
 
-def test_reading_events_without_looking_at_the_response_loads_no_pydantic() -> None:
+@pytest.mark.parametrize("kept", [16 * 1024, 1], ids=["short", "long"])
+def test_reading_events_without_looking_at_the_response_loads_no_pydantic(kept: int) -> None:
     program = f"""
 import sys
+from streamshim import event_stream
 from streamshim.streams import stream
+event_stream.KEPT_EVENTS = {kept}
 with stream({CHAT!r}) as events:
     count = len(list(events))
+    assert (events._collector is not None) == ({kept} == 1)
 before = "pydantic" in sys.modules
 text = events.response.text
 print(count, before, "pydantic" in sys.modules, text)

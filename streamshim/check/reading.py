@@ -12,7 +12,8 @@ from ..errors import ErrorInfo
 from ..events import ErrorReport, Event, RawFrame, StreamEnd
 from ..http_error import read_error
 from ..json_codec import loads
-from ..response import ModelResponse, collect
+from ..response import collect
+from ..response_models import ModelResponse
 from .requests import Request
 
 

@@ -30,7 +30,7 @@ ERROR_BODY_BYTES = 1024 * 1024
 """How much of an HTTP error's body is read: error messages are short, and the rest would be of no use."""
 
 KEPT_EVENTS = 16 * 1024
-"""How many events wait for the collector at most: some megabytes. Few streams are so long; the others never load it."""
+"""How many events wait for the collector at most: some megabytes. Few streams are so long; the others never need it."""
 
 _UNCOLLECTED = frozenset(("text_delta", "reasoning_delta", "refusal_delta", "media_delta"))
 _DELTAS = _UNCOLLECTED | {"tool_call_delta"}

@@ -117,7 +117,10 @@ class Shape:
         raise NotImplementedError
 
     def read_few(self, part: Part, state: StreamState) -> ReadFew:
-        """Reads the frames of a small piece, as long as they fit, into a list; the position behind them."""
+        """Reads the frames of a small piece, as long as they fit, into a list; the position behind them.
+
+        Its deltas are made as those of `read_one`.
+        """
         raise NotImplementedError
 
     def read(self, block: bytes) -> Known:

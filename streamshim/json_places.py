@@ -76,3 +76,17 @@ class Place(Generic[Reader]):
             if len(self.known) >= MAX_KNOWN:
                 self.known.clear()
             self.known[text] = outcome
+
+
+# What they hold is told by the reader: what is read at one place leads to another.
+START = Place[Any]("an object")
+FIRST_KEY = Place[Any]("a key or the end of the object")
+KEY = Place[Any]("a key")
+COLON = Place[Any]("a colon")
+VALUE = Place[Any]("a value")
+FIRST_ITEM = Place[Any]("a value or the end of the list")
+AFTER_MEMBER = Place[Any]("a comma or the end of the object")
+AFTER_ITEM = Place[Any]("a comma or the end of the list")
+BEHIND = Place[Any]("nothing behind the object")
+IN_STRING = Place[Any]("")
+IN_TOKEN = Place[Any]("")

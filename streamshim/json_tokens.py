@@ -53,7 +53,7 @@ _ESCAPE = (
 # Most text has no escape, and a repeated group takes time to set up, and memory for each turn.
 _TEXT = rf"{_PLAIN}*+(?:{_ESCAPE}{_PLAIN}*+(?:{_ESCAPE}{_PLAIN}*+){{0,9999}}|)"
 
-KEY: Final = rf'"(?P<name>{_PLAIN}{{0,62}}+)'
+KEY_TEXT: Final = rf'"(?P<name>{_PLAIN}{{0,62}}+)'
 """A key without its closing quote. (Keys and numbers are kept short: one that a delta cuts is read again.)"""
 
 STRING_TEXT: Final = rf'(?P<text>{_TEXT})(?:"(?P<text_end>)|\Z)'

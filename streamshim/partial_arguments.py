@@ -15,14 +15,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 from . import json_tokens
-from .json_places import MAX_KNOWN_CHARACTERS, Element, Place
+from .growing_object import GrowingObject, new
+from .json_places import (
+    AFTER_ITEM,
+    AFTER_MEMBER,
+    COLON,
+    FIRST_ITEM,
+    FIRST_KEY,
+    IN_STRING,
+    IN_TOKEN,
+    KEY,
+    MAX_KNOWN_CHARACTERS,
+    START,
+    VALUE,
+    Element,
+)
 from .json_tokens import (
     BLANKS,
     CUT,
-    KEY,
+    KEY_TEXT,
     NUMBER,
     STRING_TEXT,
     WORD,
@@ -35,16 +49,10 @@ from .json_tokens import (
     WordToken,
     unescaped,
 )
-from .partial_object import GrowingObject, PartialObject, Piece, StringDelta, ValueEnd
+from .partial_object import PartialObject, Piece, StringDelta
 
 MAX_CHARACTERS = 16 * 1024 * 1024
 """Of one call: the longest answers are a million tokens of some four characters."""
-
-MAX_VALUES = 1_000_000
-"""Of one call, containers included: the smallest takes two characters of text, and a hundred bytes of memory."""
-
-MAX_DEPTH = 1_000
-"""Levels of nesting: JSON readers stop about there as well, orjson at 1,024."""
 
 MAX_KEY_CHARACTERS = 65_536
 """A key is held until it is whole, and real ones are words."""
@@ -52,27 +60,10 @@ MAX_KEY_CHARACTERS = 65_536
 State = Literal["empty", "open", "whole", "glued", "broken"]
 
 _Element: TypeAlias = Element["PartialArguments"]
-_Place: TypeAlias = Place["PartialArguments"]
 _Taker: TypeAlias = Callable[["PartialArguments", re.Match[str]], bool]
 
-# What they hold stands at the end of `PartialArguments`: what is read at one place leads to another.
-_START = _Place("an object")
-_FIRST_KEY = _Place("a key or the end of the object")
-_KEY = _Place("a key")
-_COLON = _Place("a colon")
-_VALUE = _Place("a value")
-_FIRST_ITEM = _Place("a value or the end of the list")
-_AFTER_MEMBER = _Place("a comma or the end of the object")
-_AFTER_ITEM = _Place("a comma or the end of the list")
-_BEHIND = _Place("nothing behind the object")
-_IN_STRING = _Place("")
-_IN_TOKEN = _Place("")
-
-_BEFORE_VALUE = (_KEY, _COLON, _VALUE)
+_BEFORE_VALUE = (KEY, COLON, VALUE)
 """What a pattern finds and leads there says nothing yet, and does the same in every call."""
-
-# Makes a piece without the call of its `__init__`, which costs a tenth of a delta; for where most deltas pass.
-_new = object.__new__
 
 _find_blanks = re.compile(BLANKS).match
 
@@ -80,21 +71,19 @@ _find_blanks = re.compile(BLANKS).match
 class PartialArguments(GrowingObject):
     """The arguments of one call, fed as they come. No text makes it raise.
 
-    What it holds grows with the text, up to the limits of this module; past one the state is "broken".
+    What it holds grows with the text, up to limits; past one of them the state is "broken".
 
     Attributes:
         error: what is wrong with the text; None while it is, or may become, one JSON object.
     """
 
-    __slots__ = ("_held", "_offset", "_place", "_token", "_values", "error")
+    __slots__ = ("_held", "_offset", "_token", "error")
 
     def __init__(self) -> None:
         """Nothing has come."""
         super().__init__()
         self.error: Fault | None = None
         self._offset = 0
-        self._values = 0
-        self._place = _START
         self._held = ""
         """A short key, number or word that the last delta cut: it is read again with the next."""
         self._token: Token | None = None
@@ -133,9 +122,9 @@ class PartialArguments(GrowingObject):
             return self._feed_last(delta)
         self._offset = end
         # What can be printed holds no control character, and no half of a surrogate pair.
-        if self._place is _IN_STRING and '"' not in delta and "\\" not in delta and delta.isprintable() and delta:
+        if self._place is IN_STRING and '"' not in delta and "\\" not in delta and delta.isprintable() and delta:
             self._parts.append(delta)
-            piece = _new(StringDelta)
+            piece = new(StringDelta)
             piece.path = self._string_path
             piece.delta = delta
             return [piece]
@@ -147,7 +136,7 @@ class PartialArguments(GrowingObject):
             while position < size:
                 place = self._place
                 known = place.known.get(rest)
-                if known is not None and self._values < MAX_VALUES:
+                if known is not None and self._left:
                     self._place, self._held, key = known
                     if key is not None:
                         self._key = key
@@ -181,46 +170,6 @@ class PartialArguments(GrowingObject):
         self.error = fault
         self._offset = MAX_CHARACTERS + 1  # nothing more is read
 
-    # -- values -------------------------------------------------------------------------------------------------------
-
-    def _begin_value(self, offset: int) -> None:
-        if self._values == MAX_VALUES:
-            raise BreakError(offset, f"at most {MAX_VALUES:,} values")
-        self._values += 1
-
-    def _end_value(self, value: Any) -> None:
-        container, key = self._open[-1], self._key
-        piece = _new(ValueEnd)
-        piece.value = value
-        if key is None:
-            piece.path = self._path + (len(container),)
-            container.append(value)
-            self._place = _AFTER_ITEM
-        else:
-            piece.path = self._path + (key,)
-            container[key] = value
-            self._key = None
-            self._place = _AFTER_MEMBER
-        self._pieces.append(piece)
-
-    def _enter(self, bracket: str) -> None:
-        if self._open:
-            self._path = self._member_path()
-            self._key = None
-        if bracket == "{":
-            self._open.append({})
-            self._place = _FIRST_KEY
-        else:
-            self._open.append([])
-            self._place = _FIRST_ITEM
-
-    def _end_string(self, told: str) -> None:
-        self._tell(told)
-        value = "".join(self._parts)
-        self._parts.clear()
-        self._string_path = ()
-        self._end_value(value)
-
     # -- in steps -----------------------------------------------------------------------------------------------------
 
     def _step(self, text: str, position: int, base: int) -> int:
@@ -229,7 +178,7 @@ class PartialArguments(GrowingObject):
             position = self._token.read(text, position, base)
             if self._token.is_closed:
                 self._end_token(self._token)
-        elif self._place is _IN_STRING:
+        elif self._place is IN_STRING:
             self._begin_token(StringToken())
         else:
             position = _find_blanks(text, position).end()  # type: ignore[union-attr]
@@ -243,7 +192,7 @@ class PartialArguments(GrowingObject):
 
     def _begin_token(self, token: Token) -> None:
         self._token = token
-        self._place = _IN_TOKEN
+        self._place = IN_TOKEN
 
     def _end_token(self, token: Token) -> None:
         self._token = None
@@ -253,7 +202,7 @@ class PartialArguments(GrowingObject):
             self._end_string("".join(token.fresh))
         else:
             self._key = "".join(token.fresh)
-            self._place = _COLON
+            self._place = COLON
 
     def _tell_token(self, token: Token) -> None:
         """What came of a string, keys excepted, that no piece has told yet."""
@@ -262,52 +211,41 @@ class PartialArguments(GrowingObject):
             token.fresh.clear()
             if not token.is_cut:
                 self._token = None
-                self._place = _IN_STRING
+                self._place = IN_STRING
 
     # What a character does between tokens. Some may be done to what a pattern found as well.
 
+    def _begin_value(self, offset: int) -> None:
+        if not self._left:
+            raise BreakError(offset, self._limit)
+        self._left -= 1
+
     def _open_container(self, character: str, offset: int) -> None:
-        if len(self._open) == MAX_DEPTH:
-            raise BreakError(offset, f"at most {MAX_DEPTH:,} levels of nesting")
-        self._begin_value(offset)
-        self._enter(character)
+        if not self._enter(character):
+            raise BreakError(offset, self._limit)
 
     def _close_container(self, _seen: object, _offset: int = 0) -> bool:
-        container, path = self._open.pop(), self._path
-        self._pieces.append(ValueEnd(path, container))
-        if not path:
-            self._whole = container
-            self._place = _BEHIND
-            return True
-        outer, key = self._open[-1], path[-1]
-        self._path = path[:-1]
-        if isinstance(outer, dict):
-            outer[key] = container
-            self._place = _AFTER_MEMBER
-        else:
-            outer.append(container)
-            self._place = _AFTER_ITEM
+        self._leave()
         return True
 
     def _expect_key(self, _seen: object, _offset: int = 0) -> bool:
-        self._place = _KEY
+        self._place = KEY
         return True
 
     def _expect_colon(self, _seen: object, _offset: int = 0) -> bool:
-        self._place = _COLON
+        self._place = COLON
         return True
 
     def _expect_value(self, _seen: object, _offset: int = 0) -> bool:
-        self._place = _VALUE
+        self._place = VALUE
         return True
 
     def _begin_key(self, _character: str, _offset: int) -> None:
         self._begin_token(StringToken(MAX_KEY_CHARACTERS))
 
-    def _begin_string(self, _character: str, offset: int) -> None:
+    def _open_string(self, _character: str, offset: int) -> None:
         self._begin_value(offset)
-        self._string_path = self._member_path()
-        self._place = _IN_STRING
+        self._begin_string()
 
     def _begin_number(self, character: str, offset: int) -> None:
         self._begin_value(offset)
@@ -324,22 +262,22 @@ class PartialArguments(GrowingObject):
         if len(held) > MAX_KEY_CHARACTERS:
             return False
         self._held = held
-        self._place = _KEY
+        self._place = KEY
         return True
 
     def _hold_value(self, found: re.Match[str]) -> bool:
         held = found[found.lastindex]  # type: ignore[index]
-        if len(held) > json_tokens.MAX_NUMBER_CHARACTERS or self._values == MAX_VALUES:
+        if len(held) > json_tokens.MAX_NUMBER_CHARACTERS or not self._left:
             return False
         self._held = held
-        self._place = _VALUE
+        self._place = VALUE
         return True
 
     def _take_number(self, found: re.Match[str]) -> bool:
         digits = found["digits"]
-        if len(digits) > json_tokens.MAX_NUMBER_CHARACTERS or self._values == MAX_VALUES:
+        if len(digits) > json_tokens.MAX_NUMBER_CHARACTERS or not self._left:
             return False
-        self._values += 1
+        self._left -= 1
         try:
             value = float(digits) if "." in digits else int(digits)
         except ValueError:  # an exponent and no point
@@ -348,24 +286,23 @@ class PartialArguments(GrowingObject):
         return True
 
     def _take_word(self, found: re.Match[str]) -> bool:
-        if self._values == MAX_VALUES:
+        if not self._left:
             return False
-        self._values += 1
+        self._left -= 1
         self._end_value(WORDS[found.lastgroup])  # type: ignore[index]
         return True
 
     def _take_string(self, found: re.Match[str]) -> bool:
-        if self._values == MAX_VALUES:
+        if not self._left:
             return False
-        self._values += 1
-        self._string_path = self._member_path()
-        self._place = _IN_STRING
+        self._left -= 1
+        self._begin_string()
         return self._take_text(found)
 
     def _take_whole_string(self, found: re.Match[str]) -> bool:
-        if self._values == MAX_VALUES:
+        if not self._left:
             return False
-        self._values += 1
+        self._left -= 1
         value = unescaped(found["text"])
         if value:
             self._pieces.append(StringDelta(self._member_path(), value))
@@ -373,11 +310,7 @@ class PartialArguments(GrowingObject):
         return True
 
     def _take_container(self, found: re.Match[str]) -> bool:
-        if self._values == MAX_VALUES or len(self._open) == MAX_DEPTH:
-            return False
-        self._values += 1
-        self._enter("{" if found.lastgroup == "brace" else "[")
-        return True
+        return self._enter("{" if found.lastgroup == "brace" else "[")
 
     def _take_text(self, found: re.Match[str]) -> bool:
         self._tell(unescaped(found["text"]))
@@ -408,7 +341,7 @@ class PartialArguments(GrowingObject):
     _OBJECT: ClassVar = _Element({"{": _open_container}, r"\{(?P<brace>)", {"brace": _take_container})
     _ANY_VALUE: ClassVar = _Element(
         {
-            '"': _begin_string,
+            '"': _open_string,
             **dict.fromkeys("{[", _open_container),
             **dict.fromkeys("tfn", _begin_word),
             **dict.fromkeys("-0123456789", _begin_number),
@@ -429,7 +362,7 @@ class PartialArguments(GrowingObject):
     )
     _MEMBER: ClassVar = _Element(
         {'"': _begin_key},
-        rf'{KEY}(?:"{BLANKS}(?:{_MEMBER_VALUE.pattern}|(?P<colon_next>))|\Z)',
+        rf'{KEY_TEXT}(?:"{BLANKS}(?:{_MEMBER_VALUE.pattern}|(?P<colon_next>))|\Z)',
         {**_behind_key({**_MEMBER_VALUE.takers, "colon_next": _expect_colon}), "name": _hold_key},
     )
     _NEXT_MEMBER: ClassVar = _Element(
@@ -442,12 +375,12 @@ class PartialArguments(GrowingObject):
     _END_OF_LIST: ClassVar = _Element({"]": _close_container}, r"\](?P<end>)", {"end": _close_container})
     _STRING_TEXT: ClassVar = _Element({}, STRING_TEXT, {"text": _take_text, "text_end": _take_text_end})
 
-    _START.hold(_OBJECT)
-    _FIRST_KEY.hold(_MEMBER, _END_OF_OBJECT)
-    _KEY.hold(_MEMBER)
-    _COLON.hold(_MEMBER_VALUE)
-    _VALUE.hold(_ANY_VALUE)
-    _FIRST_ITEM.hold(_ANY_VALUE, _END_OF_LIST)
-    _AFTER_MEMBER.hold(_NEXT_MEMBER, _END_OF_OBJECT)
-    _AFTER_ITEM.hold(_NEXT_ITEM, _END_OF_LIST)
-    _IN_STRING.hold(_STRING_TEXT, blanks="")
+    START.hold(_OBJECT)
+    FIRST_KEY.hold(_MEMBER, _END_OF_OBJECT)
+    KEY.hold(_MEMBER)
+    COLON.hold(_MEMBER_VALUE)
+    VALUE.hold(_ANY_VALUE)
+    FIRST_ITEM.hold(_ANY_VALUE, _END_OF_LIST)
+    AFTER_MEMBER.hold(_NEXT_MEMBER, _END_OF_OBJECT)
+    AFTER_ITEM.hold(_NEXT_ITEM, _END_OF_LIST)
+    IN_STRING.hold(_STRING_TEXT, blanks="")

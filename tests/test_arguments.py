@@ -19,11 +19,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from streamshim import StreamDecoder, arguments, json_codec, json_places, json_tokens, partial_arguments
+from streamshim import StreamDecoder, arguments, growing_object, json_codec, json_places, json_tokens, partial_arguments
 from streamshim.arguments import ArgumentDelta, ArgumentEnd, LiveEvent, live_arguments
 from streamshim.events import Event, TextDelta, ToolCallDelta, ToolCallEnd, ToolCallStart, ToolKind
 from streamshim.json_tokens import Fault
-from streamshim.partial_arguments import PartialArguments, PartialObject, Piece, StringDelta, ValueEnd
+from streamshim.partial_arguments import PartialArguments
+from streamshim.partial_object import PartialObject, Piece, StringDelta, ValueEnd
 from tests.small_streams import chat, frame
 
 # -- what is read -----------------------------------------------------------------------------------------------------
@@ -207,7 +208,9 @@ def test_what_jiter_refuses_as_a_beginning_is_broken(text: str) -> None:
 # -- any cut ----------------------------------------------------------------------------------------------------------
 
 Finder = Callable[[str, int], re.Match[str] | None]
-PLACES = [place for place in vars(partial_arguments).values() if isinstance(place, json_places.Place)]
+PLACES = [place for place in vars(json_places).values() if isinstance(place, json_places.Place)]
+HOMES = {"MAX_NUMBER_CHARACTERS": json_tokens, "MAX_VALUES": growing_object, "MAX_DEPTH": growing_object}
+"""Of the limits; the others stand beside the reader."""
 
 
 def forget() -> None:
@@ -243,7 +246,7 @@ def account_of(deltas: Iterable[str]) -> list[object]:
 )
 def test_what_is_taken_at_once_says_what_the_steps_say(cut: tuple[str, list[str]], limit: str, size: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(json_tokens if limit == "MAX_NUMBER_CHARACTERS" else partial_arguments, limit, size)
+        patch.setattr(HOMES.get(limit, partial_arguments), limit, size)
         forget()
         at_once = account_of(cut[1])
         assert at_once == account_of(cut[1])
@@ -515,19 +518,19 @@ def test_nesting_is_read_a_thousand_levels_deep_and_no_deeper() -> None:
 
 
 @pytest.mark.parametrize(
-    ("module", "limit", "text", "offset", "expected"),
+    ("limit", "text", "offset", "expected"),
     [
-        (partial_arguments, "MAX_KEY_CHARACTERS", '{"12345678":1,"1\\n34567890', 24, "at most 8 characters"),
-        (partial_arguments, "MAX_VALUES", '{"a":[1,2,3,4,5,6],"b":7', 23, "at most 8 values"),
-        (partial_arguments, "MAX_DEPTH", '{"a":[[[[[[[[', 12, "at most 8 levels of nesting"),
-        (partial_arguments, "MAX_CHARACTERS", '{"a":"bcdef', 8, "at most 8 characters"),
-        (json_tokens, "MAX_NUMBER_CHARACTERS", '{"a":12345678,"b":-12345678', 26, "at most 8 characters"),
+        ("MAX_KEY_CHARACTERS", '{"12345678":1,"1\\n34567890', 24, "at most 8 characters"),
+        ("MAX_VALUES", '{"a":[1,2,3,4,5,6],"b":7', 23, "at most 8 values"),
+        ("MAX_DEPTH", '{"a":[[[[[[[[', 12, "at most 8 levels of nesting"),
+        ("MAX_CHARACTERS", '{"a":"bcdef', 8, "at most 8 characters"),
+        ("MAX_NUMBER_CHARACTERS", '{"a":12345678,"b":-12345678', 26, "at most 8 characters"),
     ],
 )
 def test_what_a_hostile_text_makes_us_hold_is_limited(
-    module: Any, limit: str, text: str, offset: int, expected: str, monkeypatch: pytest.MonkeyPatch
+    limit: str, text: str, offset: int, expected: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, limit, 8)
+    monkeypatch.setattr(HOMES.get(limit, partial_arguments), limit, 8)
     for deltas in ([text], list(text), [text[:7], text[7:]]):
         partial, _ = read(deltas)
         assert (partial.state, partial.error) == ("broken", Fault(offset, expected))
@@ -538,7 +541,7 @@ def test_what_a_hostile_text_makes_us_hold_is_limited(
 @pytest.mark.parametrize("value", ["7,", "7", "-", "true", "tr", '"', "{", "["])
 def test_a_value_too_many_is_a_fault_whatever_it_is(before: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
     read([before, value])
-    monkeypatch.setattr(partial_arguments, "MAX_VALUES", 3)
+    monkeypatch.setattr(growing_object, "MAX_VALUES", 3)
     for deltas in ([before + value], [before, value]):
         assert read(deltas)[0].error == Fault(len(before), "at most 3 values")
 

@@ -49,7 +49,7 @@ class ManySlots(Shape):
         delta_type, name, is_text = part.delta_type, part.delta_name, part.delta_type is TextDelta
         no_tag, no_bracket = self.rule == "no tag", self.rule == "arguments"
         counts, first, last = bool(before), self._first, self._last
-        second = self._literals[1]
+        counted = self._first.replace(b"%", b"%%") + b"%d" + self._literals[1].replace(b"%", b"%%")
         separator, behind_kind = (self._literals[-2], behind[0]) if behind else (b"", "text")
         has_behind, may_be_plain, is_behind = bool(behind), behind_kind == "string", IS_SLOT[behind_kind]
         longest = self.fixed + LONGEST_SLOTS
@@ -61,7 +61,7 @@ class ManySlots(Shape):
                 if number is None:
                     return None
                 number += 1
-                prefix = b"%b%d%b" % (first, number, second)
+                prefix = counted % number
             else:
                 number, prefix = 0, first
             line = frame.removeprefix(prefix)

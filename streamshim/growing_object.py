@@ -66,14 +66,14 @@ class GrowingObject:
             self._place = FIRST_ITEM
         return True
 
-    def _leave(self) -> None:
-        """The innermost container closes."""
+    def _leave(self, _seen: object = None, _offset: int = 0) -> bool:
+        """The innermost container closes, whatever was seen: True, since that can always be."""
         container, path = self._open.pop(), self._path
         self._pieces.append(ValueEnd(path, container))
         if not path:
             self._whole = container
             self._place = BEHIND
-            return
+            return True
         outer, key = self._open[-1], path[-1]
         self._path = path[:-1]
         if isinstance(outer, dict):
@@ -82,6 +82,7 @@ class GrowingObject:
         else:
             outer.append(container)
             self._place = AFTER_ITEM
+        return True
 
     def _begin_string(self) -> None:
         """A string that is no key begins."""

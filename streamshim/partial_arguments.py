@@ -224,10 +224,6 @@ class PartialArguments(GrowingObject):
         if not self._enter(character):
             raise BreakError(offset, self._limit)
 
-    def _close_container(self, _seen: object, _offset: int = 0) -> bool:
-        self._leave()
-        return True
-
     def _expect_key(self, _seen: object, _offset: int = 0) -> bool:
         self._place = KEY
         return True
@@ -303,7 +299,8 @@ class PartialArguments(GrowingObject):
         if not self._left:
             return False
         self._left -= 1
-        value = unescaped(found["text"])
+        text = found["text"]
+        value = unescaped(text) if "\\" in text else text
         if value:
             self._pieces.append(StringDelta(self._member_path(), value))
         self._end_value(value)
@@ -313,11 +310,13 @@ class PartialArguments(GrowingObject):
         return self._enter("{" if found.lastgroup == "brace" else "[")
 
     def _take_text(self, found: re.Match[str]) -> bool:
-        self._tell(unescaped(found["text"]))
+        text = found["text"]
+        self._tell(unescaped(text) if "\\" in text else text)
         return True
 
     def _take_text_end(self, found: re.Match[str]) -> bool:
-        self._end_string(unescaped(found["text"]))
+        text = found["text"]
+        self._end_string(unescaped(text) if "\\" in text else text)
         return True
 
     @staticmethod
@@ -371,8 +370,8 @@ class PartialArguments(GrowingObject):
         {**_MEMBER.takers, "key_next": _expect_key},
     )
     _NEXT_ITEM: ClassVar = _Element({",": _expect_value}, f",{_NEXT_VALUE}", _MEMBER_VALUE.takers)
-    _END_OF_OBJECT: ClassVar = _Element({"}": _close_container}, r"\}(?P<end>)", {"end": _close_container})
-    _END_OF_LIST: ClassVar = _Element({"]": _close_container}, r"\](?P<end>)", {"end": _close_container})
+    _END_OF_OBJECT: ClassVar = _Element({"}": GrowingObject._leave}, r"\}(?P<end>)", {"end": GrowingObject._leave})
+    _END_OF_LIST: ClassVar = _Element({"]": GrowingObject._leave}, r"\](?P<end>)", {"end": GrowingObject._leave})
     _STRING_TEXT: ClassVar = _Element({}, STRING_TEXT, {"text": _take_text, "text_end": _take_text_end})
 
     START.hold(_OBJECT)

@@ -171,6 +171,12 @@ def test_command_is_required():
     assert run().returncode == 2
 
 
+def test_version_is_that_of_the_package():
+    done = run("--version")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.decode().split() == ["streamshim", streamshim.__version__]
+
+
 def test_help_names_every_command():
     done = run("--help")
     assert done.returncode == 0

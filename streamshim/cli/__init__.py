@@ -24,7 +24,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         130: interrupted.
 
     Raises:
-        SystemExit: with 2 where the arguments cannot be understood, with 0 after `--help`.
+        SystemExit: with 2 where the arguments cannot be understood, with 0 after `--help` and `--version`.
     """
     arguments = _parser().parse_args(argv)
     _never_fail_on_characters()
@@ -42,10 +42,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code
 
 
+class _ShowVersion(argparse.Action):
+    """Looks it up only when asked: it is read from a file."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from .. import __version__
+
+        print(f"streamshim {__version__}")
+        parser.exit()
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="streamshim", description="Reads streamed answers of language models, whatever the wire and the vendor."
     )
+    parser.add_argument("--version", action=_ShowVersion, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for command in _COMMANDS:
         child = commands.add_parser(command.NAME, help=command.SUMMARY, description=command.SUMMARY)

@@ -388,12 +388,13 @@ def test_capture_sees_each_read_of_a_live_pipe_and_passes_it_on_at_once(tmp_path
 
 
 @POSIX
-def test_capture_that_is_interrupted_keeps_what_came(tmp_path: Path) -> None:
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_capture_that_is_interrupted_or_ended_keeps_what_came(tmp_path: Path, sent: signal.Signals) -> None:
     with start("capture", str(tmp_path / "out.sse"), "--tee") as process:
         process.stdin.write(b'data: {"user":"bob"}\n\n')
         process.stdin.flush()
         assert process.stdout.read(6) == b"data: "
-        process.send_signal(signal.SIGINT)
+        process.send_signal(sent)
         assert process.wait(timeout=60) == 130
     capture = read_capture(tmp_path / "out.sse")
     assert (capture.body, capture.ended) == (b'data: {"user":"xxx"}\n\n', "interrupted")

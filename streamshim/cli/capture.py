@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ..capture import Ended, Recorder, sidecar_path, write_capture
-from .exits import INTERRUPTED, OK, UsageError, leave_the_pipe
+from .exits import INTERRUPTED, OK, UsageError, ended_as_interrupted, leave_the_pipe
 from .inputs import PIECE_BYTES, open_input
 from .outputs import refuse_what_cannot_be_written
 
@@ -27,11 +27,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Reads to the end, or until interrupted; what came until then is kept."""
+    """Reads to the end, or until interrupted or told to end; what came until then is kept."""
     path = Path(arguments.out)
     refuse_what_cannot_be_written(path, sidecar_path(path))
     recorder = Recorder()
-    with open_input(arguments.file) as file:
+    with open_input(arguments.file) as file, ended_as_interrupted():
         ended = _record(file, recorder, tee=arguments.tee)
     capture = recorder.close(ended)
     if not arguments.no_scrub:

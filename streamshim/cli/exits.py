@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 
 from ..events import StreamEnd
 
@@ -20,6 +23,16 @@ class UsageError(Exception):
 def exit_code(end: StreamEnd | None) -> int:
     """The exit code for a stream that ended so: failed and truncated are bad, an incomplete answer is an answer."""
     return BAD_STREAM if end is None or end.status in ("failed", "truncated") else OK
+
+
+@contextmanager
+def ended_as_interrupted() -> Generator[None]:
+    """SIGTERM, which `timeout` and containers send, is an interrupt, for commands that have something to keep."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def leave_the_pipe() -> None:

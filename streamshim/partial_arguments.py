@@ -135,7 +135,7 @@ class PartialArguments(GrowingObject):
         try:
             while position < size:
                 place = self._place
-                known = place.known.get(rest)
+                known = place.known.get(rest)  # `rest` is what is left, or nothing where that is long
                 if known is not None and self._left:
                     self._place, self._held, key = known
                     if key is not None:
